@@ -1,0 +1,85 @@
+"""Counting people: whose yes and no counts under which rule, and which places stay empty."""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+
+from .facts import Access, Facts, Person, Stance, Standing, Voice
+from .policy import Group, Rule, Source
+from .voices import discount, discount_by, ineligible, lapses
+
+Policies = Sequence[Source]
+
+
+def matched(facts: Facts, policies: Policies) -> list[tuple[Source, int, Rule]]:
+    """The rule that each readable policy has for this tool."""
+    found = ((s, s.policy.rule_for(facts.tool)) for s in policies if s.policy)
+    return [(source, *hit) for source, hit in found if hit]
+
+
+def eligible(person: Person, facts: Facts, policies: Policies) -> bool:
+    """Whether someone's no counts: it does as soon as one policy would let them decide."""
+    rules = matched(facts, policies)
+    return any(ineligible(person, facts, rule) is None for _, _, rule in rules)
+
+
+def changed_mind(block: Voice, facts: Facts) -> bool:
+    """Whether the author of a blocking review approved later; on ties no wins."""
+    return any(
+        v.person.id == block.person.id and v.stance is Stance.APPROVE and v.at > block.at
+        for v in facts.voices
+        if v.standing is Standing.STANDS
+    )
+
+
+def peer_dismissed(block: Voice, facts: Facts, policies: Policies) -> bool:
+    """Whether a dismissal was delivered from someone who may decide under every policy."""
+    who = block.dismisser
+    rules = matched(facts, policies)
+    return (
+        who is not None
+        and bool(rules)
+        and all(ineligible(who, facts, rule) is None for _, _, rule in rules)
+    )
+
+
+def counted(facts: Facts, rule: Rule, now: datetime) -> list[Voice]:
+    """The approvals that count under a rule: each person's latest one."""
+    latest: dict[int, Voice] = {}
+    for voice in sorted(facts.voices, key=lambda v: (v.at, v.order)):
+        stands = voice.stance is Stance.APPROVE and discount(voice, facts) is None
+        if stands and discount_by(voice, facts, rule, now) is None:
+            latest[voice.person.id] = voice
+    return list(latest.values())
+
+
+def missing(voices: Sequence[Voice], groups: Sequence[Group], access: Mapping[int, Access]) -> str:
+    """What is still asked for, in words, or "" when every place can be filled by someone else."""
+    places = [group for group in groups for _ in range(group.approvals)]
+    taken: dict[int, int] = {}
+
+    def seat(voice: int, tried: set[int]) -> bool:
+        for place, group in enumerate(places):
+            person = voices[voice].person
+            if place in tried or not group.admits(person.login, access[person.id].teams):
+                continue
+            tried.add(place)
+            if place not in taken or seat(taken[place], tried):
+                taken[place] = voice
+                return True
+        return False
+
+    for voice in range(len(voices)):
+        seat(voice, set())
+    empty = [places[i] for i in range(len(places)) if i not in taken]
+    counts = {group: empty.count(group) for group in empty}
+    return " and ".join(str(g.model_copy(update={"approvals": n})) for g, n in counts.items())
+
+
+def valid_until(facts: Facts, policies: Policies, now: datetime) -> datetime:
+    """How long a yes stays one: the end, the lapse of a counted approval, or the next freeze."""
+    moments = [facts.expires]
+    for _, _, rule in matched(facts, policies):
+        moments += [m for v in counted(facts, rule, now) if (m := lapses(v, rule))]
+    for source in policies:
+        moments += [f.from_ for f in source.policy.freeze if f.from_ > now] if source.policy else []
+    return min(moments)

@@ -1,0 +1,111 @@
+"""Everything a decision may look at, as values: who said what, who they are, what GitHub shows."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from enum import StrEnum
+
+
+class Surface(StrEnum):
+    """Where a person can say yes or no."""
+
+    REVIEW = "review"
+    COMMENT = "comment"
+    BUTTON = "button"
+
+
+class Stance(StrEnum):
+    """What a person said; a review that only comments says nothing."""
+
+    APPROVE = "approve"
+    BLOCK = "block"
+    REJECT = "reject"
+
+
+class Standing(StrEnum):
+    """What a fresh look at GitHub says of something that was delivered earlier."""
+
+    STANDS = "stands"
+    GONE = "gone"
+    DISMISSED = "dismissed"
+    UNDELIVERED = "undelivered"
+    UNREAD = "unread"
+
+
+@dataclass(frozen=True, slots=True)
+class Person:
+    """A GitHub account: `kind` is GitHub's user type, of which only "User" is a person."""
+
+    id: int
+    login: str
+    kind: str = "User"
+
+
+@dataclass(frozen=True, slots=True)
+class Voice:
+    """One thing that one person said on one surface, as delivered and as it stands now.
+
+    `key` names the fact (`review:81`), `order` is GitHub's id of it, `head` the commit reviewed,
+    `digest` the hex prefix that a comment named, `text` the comment as delivered, `dismisser` who
+    dismissed the review.
+    """
+
+    key: str
+    person: Person
+    surface: Surface
+    stance: Stance
+    at: datetime
+    order: int
+    head: str | None = None
+    digest: str | None = None
+    text: str | None = None
+    via_app: bool = False
+    standing: Standing = Standing.STANDS
+    dismisser: Person | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """What one person may do on the governing repository; `permission` None: GitHub didn't say.
+
+    `id` is the account that GitHub answered about, which must be the one that spoke. `teams`
+    holds `org/slug` of the asked-for teams they are an active member of, `unread` those of which
+    nobody could tell.
+    """
+
+    id: int
+    permission: str | None
+    teams: frozenset[str] = frozenset()
+    unread: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """One proposal as it stands right now. Times are UTC; `skew` is ours minus GitHub's clock.
+
+    `valid_from`: nothing said before counts (the opening, or the last time the page was restored).
+    `identities`: numeric ids of the agent's people and machine accounts, at propose and now.
+    """
+
+    tool: str
+    effect: str
+    digest: str
+    identities: frozenset[int]
+    valid_from: datetime
+    expires: datetime
+    pinned_head: str
+    head: str
+    pinned_base: str
+    base: str
+    is_open: bool = True
+    merged: bool = False
+    draft: bool = False
+    moved: bool = False
+    view_intact: bool = True
+    machines: frozenset[int] = frozenset()
+    contributors: frozenset[int] = frozenset()
+    voices: tuple[Voice, ...] = ()
+    access: Mapping[int, Access] = field(default_factory=dict)
+    unreadable: tuple[str, ...] = ()
+    skew: timedelta = timedelta(0)
+    halted: str | None = None

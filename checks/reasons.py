@@ -1,0 +1,209 @@
+"""The reason codes: one for every yes and every no that Placet can give about a proposal.
+
+Codes are stable: agents, dashboards and tests hold on to them. `docs/reference/reasons.md` is
+generated from this table.
+"""
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import NamedTuple
+
+
+class Weight(StrEnum):
+    """What a reason does to the decision; the first that occurs wins."""
+
+    ENDS = "ends"  # the proposal is over
+    DOUBTS = "doubts"  # something could not be read: look again, never approve
+    WAITS = "waits"  # not approved yet
+    NOTES = "notes"  # one stance does not count, and why
+
+
+class Reason(StrEnum):
+    """The code of one reason."""
+
+    EXPIRED = "expired"
+    CLOSED = "closed"
+    HEAD_MOVED = "head_moved"
+    BASE_CHANGED = "base_changed"
+    REJECTED = "rejected"
+    WITHDRAWN = "withdrawn"
+    UNREADABLE = "unreadable"
+    CLOCK_SKEW = "clock_skew"
+    POLICY_UNREADABLE = "policy_unreadable"
+    NO_RULE = "no_rule"
+    FROZEN = "frozen"
+    HALTED = "halted"
+    DRAFT = "draft"
+    VIEW_EDITED = "view_edited"
+    BLOCKED = "blocked"
+    APPROVALS_MISSING = "approvals_missing"
+    REQUESTER = "requester"
+    MACHINE_ACCOUNT = "machine_account"
+    NOT_A_PERSON = "not_a_person"
+    VIA_APP = "via_app"
+    CONTRIBUTOR = "contributor"
+    NOT_DELIVERED = "not_delivered"
+    BEFORE_OPENING = "before_opening"
+    OTHER_HEAD = "other_head"
+    OTHER_DIGEST = "other_digest"
+    GONE = "gone"
+    DISMISSED = "dismissed"
+    SUPERSEDED_STANCE = "superseded_stance"
+    ACCESS_UNKNOWN = "access_unknown"
+    IDENTITY_CHANGED = "identity_changed"
+    PERMISSION_TOO_LOW = "permission_too_low"
+    SURFACE_NOT_ALLOWED = "surface_not_allowed"
+    APPROVAL_LAPSED = "approval_lapsed"
+    NOT_IN_GROUP = "not_in_group"
+
+
+class Meaning(NamedTuple):
+    """One row of the reference: what it does, what it means, what to do about it."""
+
+    weight: Weight
+    means: str
+    remedy: str
+
+
+_NEW = "Comment `/replan` to open a new proposal against today's state."
+_SELF = "Ask someone who is not behind this request to approve."
+
+REASONS: dict[Reason, Meaning] = {
+    Reason.EXPIRED: Meaning(
+        Weight.ENDS, "Nobody who could approve did so before the proposal's end.", _NEW
+    ),
+    Reason.CLOSED: Meaning(Weight.ENDS, "The pull request was closed without merging.", _NEW),
+    Reason.HEAD_MOVED: Meaning(
+        Weight.ENDS, "The branch moved, so the plan shown is no longer the plan in it.", _NEW
+    ),
+    Reason.BASE_CHANGED: Meaning(Weight.ENDS, "The pull request now aims at another branch.", _NEW),
+    Reason.REJECTED: Meaning(Weight.ENDS, "Someone who may decide rejected it.", _NEW),
+    Reason.WITHDRAWN: Meaning(
+        Weight.ENDS, "The people or the agent that asked for it took it back.", _NEW
+    ),
+    Reason.UNREADABLE: Meaning(
+        Weight.DOUBTS, "GitHub could not be read in full just now.", "Placet looks again by itself."
+    ),
+    Reason.CLOCK_SKEW: Meaning(
+        Weight.DOUBTS,
+        "The server's clock is more than 30 seconds away from GitHub's.",
+        "The operator must set the server's clock.",
+    ),
+    Reason.POLICY_UNREADABLE: Meaning(
+        Weight.DOUBTS,
+        "The policy file is missing or cannot be understood, so nobody can approve.",
+        "Mend `.github/placet.yml` on the default branch.",
+    ),
+    Reason.NO_RULE: Meaning(
+        Weight.WAITS,
+        "No rule of the policy is about this tool, so nobody can approve it.",
+        "Add a rule for this tool to `.github/placet.yml` on the default branch.",
+    ),
+    Reason.FROZEN: Meaning(
+        Weight.WAITS, "The policy forbids changes at this time.", "Wait until the freeze is over."
+    ),
+    Reason.HALTED: Meaning(
+        Weight.WAITS, "The operator has stopped all changes.", "Ask the operator."
+    ),
+    Reason.DRAFT: Meaning(
+        Weight.WAITS, "The pull request is a draft.", "Mark it as ready for review."
+    ),
+    Reason.VIEW_EDITED: Meaning(
+        Weight.WAITS,
+        "The title or text of the pull request was edited, so it may not show the real plan.",
+        "Placet restores the text; approve again after reading it.",
+    ),
+    Reason.BLOCKED: Meaning(
+        Weight.WAITS,
+        "Someone who may decide requested changes.",
+        "They can approve instead, or someone else who may decide can dismiss their review.",
+    ),
+    Reason.APPROVALS_MISSING: Meaning(
+        Weight.WAITS, "Not enough people have approved yet.", "Approve, or ask someone who can."
+    ),
+    Reason.REQUESTER: Meaning(Weight.NOTES, "The agent that asks works for this person.", _SELF),
+    Reason.MACHINE_ACCOUNT: Meaning(
+        Weight.NOTES, "The operator declared this account to be a machine.", _SELF
+    ),
+    Reason.NOT_A_PERSON: Meaning(
+        Weight.NOTES, "GitHub says that this account is not a person's.", _SELF
+    ),
+    Reason.VIA_APP: Meaning(
+        Weight.NOTES,
+        "The comment was written through an App, not by the person's own hand.",
+        "Submit a review or write the comment on GitHub itself.",
+    ),
+    Reason.CONTRIBUTOR: Meaning(
+        Weight.NOTES, "This person pushed to the proposal's branch.", _SELF
+    ),
+    Reason.NOT_DELIVERED: Meaning(
+        Weight.NOTES,
+        "GitHub shows this but never delivered it to Placet.",
+        "Please submit it again.",
+    ),
+    Reason.BEFORE_OPENING: Meaning(
+        Weight.NOTES,
+        "It is older than what the page shows now.",
+        "Read the page and approve again.",
+    ),
+    Reason.OTHER_HEAD: Meaning(
+        Weight.NOTES, "The review is of another commit than the one with the plan.", "Review again."
+    ),
+    Reason.OTHER_DIGEST: Meaning(
+        Weight.NOTES, "It names another plan.", "Use the digest that the page shows."
+    ),
+    Reason.GONE: Meaning(
+        Weight.NOTES, "It was edited or deleted after it was written.", "Approve again."
+    ),
+    Reason.DISMISSED: Meaning(Weight.NOTES, "The review was dismissed.", "Approve again."),
+    Reason.SUPERSEDED_STANCE: Meaning(
+        Weight.NOTES, "The same person said something else later.", "The later one counts."
+    ),
+    Reason.ACCESS_UNKNOWN: Meaning(
+        Weight.DOUBTS,
+        "GitHub could not say what this person may do.",
+        "Placet looks again by itself.",
+    ),
+    Reason.IDENTITY_CHANGED: Meaning(
+        Weight.NOTES,
+        "The login now belongs to another account.",
+        "The person with that login must approve by their own hand.",
+    ),
+    Reason.PERMISSION_TOO_LOW: Meaning(
+        Weight.NOTES,
+        "The person's access to the repository is too low to decide.",
+        "Ask someone with the access that the policy wants.",
+    ),
+    Reason.SURFACE_NOT_ALLOWED: Meaning(
+        Weight.NOTES, "The policy does not accept this way of approving.", "Use another way."
+    ),
+    Reason.APPROVAL_LAPSED: Meaning(
+        Weight.NOTES, "The approval is older than the policy lets it count.", "Approve again."
+    ),
+    Reason.NOT_IN_GROUP: Meaning(
+        Weight.NOTES,
+        "The policy asks for people of other teams.",
+        "Ask someone of the teams that the policy names.",
+    ),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One reason, in words for the person who reads the check run."""
+
+    reason: Reason
+    because: str
+    policy: str = ""
+    who: str = ""
+
+    @property
+    def weight(self) -> Weight:
+        """What it does to the decision."""
+        return REASONS[self.reason].weight
+
+
+def reference() -> str:
+    """The table as Markdown, for the docs."""
+    rows = [f"| `{r}` | {m.weight} | {m.means} | {m.remedy} |" for r, m in REASONS.items()]
+    return "\n".join(["| code | effect | what it means | what to do |", "|---|---|---|---|", *rows])

@@ -1,0 +1,115 @@
+"""Who is heard: why one stance counts or does not, before any counting begins."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+
+from .facts import Access, Facts, Person, Stance, Standing, Surface, Voice
+from .policy import Rule
+from .reasons import Reason
+
+
+@dataclass(frozen=True, slots=True)
+class Heard:
+    """One stance and what became of it: it counts, or the reason why it does not."""
+
+    voice: Voice
+    reason: Reason | None = None
+
+    @property
+    def counts(self) -> bool:
+        """Whether it helps to approve."""
+        return self.reason is None and self.voice.stance is Stance.APPROVE
+
+
+def excluded(person: Person, facts: Facts) -> Reason | None:
+    """Why this account can never decide here, whatever it says; None when it may."""
+    if person.kind != "User" or person.login.endswith("[bot]"):
+        return Reason.NOT_A_PERSON
+    if person.id in facts.identities:
+        return Reason.REQUESTER
+    if person.id in facts.machines:
+        return Reason.MACHINE_ACCOUNT
+    if person.id in facts.contributors:
+        return Reason.CONTRIBUTOR
+    return None
+
+
+def unable(person: Person, access: Access | None, rule: Rule) -> Reason | None:
+    """Why this person lacks the standing that a rule asks for; None when they have it."""
+    if access is None or access.permission is None:
+        return Reason.ACCESS_UNKNOWN
+    if access.id != person.id:
+        return Reason.IDENTITY_CHANGED
+    if not rule.enough(access.permission):
+        return Reason.PERMISSION_TOO_LOW
+    if any(group.admits(person.login, access.teams) for group in rule.require):
+        return None
+    if access.unread & rule.teams():
+        return Reason.ACCESS_UNKNOWN
+    return Reason.NOT_IN_GROUP
+
+
+def ineligible(person: Person, facts: Facts, rule: Rule) -> Reason | None:
+    """Why a person may neither approve, block nor reject under a rule; None when eligible."""
+    return excluded(person, facts) or unable(person, facts.access.get(person.id), rule)
+
+
+def flaw(voice: Voice, facts: Facts) -> Reason | None:
+    """What is wrong with an approval itself, whoever gave it."""
+    named = voice.digest
+    flaws = (
+        (voice.via_app, Reason.VIA_APP),
+        (voice.standing is Standing.UNDELIVERED, Reason.NOT_DELIVERED),
+        (voice.standing is Standing.UNREAD, Reason.UNREADABLE),
+        (voice.standing is Standing.GONE, Reason.GONE),
+        (voice.standing is Standing.DISMISSED, Reason.DISMISSED),
+        (voice.at < facts.valid_from, Reason.BEFORE_OPENING),
+        (pinned_elsewhere(voice, facts), Reason.OTHER_HEAD),
+        (named is not None and not names(facts.digest, named), Reason.OTHER_DIGEST),
+    )
+    return next((reason for wrong, reason in flaws if wrong), None)
+
+
+def pinned_elsewhere(voice: Voice, facts: Facts) -> bool:
+    """Whether a review or button belongs to another commit; a comment names no commit at all."""
+    return voice.surface is not Surface.COMMENT and voice.head != facts.pinned_head
+
+
+def names(digest: str, prefix: str) -> bool:
+    """Whether a hex prefix of 12 digits or more names this `sha256:` digest."""
+    return len(prefix) >= 12 and digest.removeprefix("sha256:").startswith(prefix.lower())  # noqa: PLR2004
+
+
+def cut(voices: Iterable[Voice]) -> datetime | None:
+    """When one person last said no or took something back: nothing they said until then counts.
+
+    A dismissal or deletion takes away and never revives what was said earlier; on ties no wins.
+    """
+    taken = (Standing.GONE, Standing.DISMISSED)
+    noes = [v.at for v in voices if v.stance is not Stance.APPROVE or v.standing in taken]
+    return max(noes, default=None)
+
+
+def discount(voice: Voice, facts: Facts) -> Reason | None:
+    """Why an approval does not count under any policy; None when it stands."""
+    reason = excluded(voice.person, facts) or flaw(voice, facts)
+    if reason:
+        return reason
+    last = cut(v for v in facts.voices if v.person.id == voice.person.id)
+    return Reason.SUPERSEDED_STANCE if last is not None and voice.at <= last else None
+
+
+def lapses(voice: Voice, rule: Rule) -> datetime | None:
+    """When an approval stops counting under a rule; None: not before the proposal ends."""
+    return voice.at + rule.approval_valid if rule.approval_valid else None
+
+
+def discount_by(voice: Voice, facts: Facts, rule: Rule, now: datetime) -> Reason | None:
+    """Why an approval that stands does not count under one rule; None when it does."""
+    if voice.surface not in rule.surfaces:
+        return Reason.SURFACE_NOT_ALLOWED
+    lapse = lapses(voice, rule)
+    if lapse is not None and lapse <= now:
+        return Reason.APPROVAL_LAPSED
+    return unable(voice.person, facts.access.get(voice.person.id), rule)

@@ -1,0 +1,140 @@
+"""A plan, pinned by its digest, and the proposal that carries it."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from .canonical import JSON, Change, canonical, changes, digest, loads, pointer_split
+from .lifecycle import State
+
+SCHEMA = "placet.plan/v1"
+_MAY_VARY = ("/preview", "/warnings")
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """What a tool's dry run said: what would change, from what to what, and what it relied on.
+
+    `effects` are {what, before, after}; `preconditions` name -> value, etag, version or hash;
+    `cost` {amount, unit} when it spends.
+    """
+
+    effects: list[dict[str, JSON]] = field(default_factory=list)
+    preview: JSON = None
+    preconditions: dict[str, JSON] = field(default_factory=dict)
+    cost: dict[str, JSON] | None = None
+    warnings: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class Pinned:
+    """A plan as it is shown and approved; `volatile` is shown beside it but not digested."""
+
+    plan: dict[str, JSON]
+    volatile: dict[str, JSON]
+    digest: str
+
+
+def pin(
+    tool: Mapping[str, JSON], arguments: JSON, planned: Planned, volatile: Sequence[str] = ()
+) -> Pinned:
+    """The pinned plan of one dry run; the same world gives the same bytes (no clock, no ids).
+
+    `tool` is {name, kind, effect, definition}, `volatile` the JSON Pointers left out of the digest,
+    allowed only below /preview and /warnings. Raises canonical.NotCanonicalError, and ValueError
+    for a volatile pointer elsewhere.
+    """
+    for pointer in volatile:
+        if not any(pointer == p or pointer.startswith(p + "/") for p in _MAY_VARY):
+            raise ValueError(f"{pointer} cannot be volatile: only /preview and /warnings may vary")
+    whole: dict[str, JSON] = {
+        "schema": SCHEMA,
+        "tool": dict(tool),
+        "arguments": arguments,
+        "effects": list(planned.effects),
+        "preview": planned.preview,
+        "preconditions": dict(planned.preconditions),
+        "cost": planned.cost,
+        "warnings": list(planned.warnings),
+    }
+    rest, left_out = pointer_split(whole, list(volatile))
+    plan = loads(canonical(rest))
+    if not isinstance(plan, dict):
+        raise TypeError("a plan is an object")
+    return Pinned(plan, left_out, digest(plan))
+
+
+def drifted(pinned: Pinned, fresh: Pinned) -> bool:
+    """Whether the world has changed since; digests are compared, never Python values."""
+    return pinned.digest != fresh.digest
+
+
+def difference(pinned: Pinned, fresh: Pinned) -> list[Change]:
+    """What differs between two plans, in pointer order, for people and agents to read."""
+    return changes(pinned.plan, fresh.plan)
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a proposal stands on GitHub: numeric ids and full shas; `opened` is GitHub's date."""
+
+    branch: str
+    base: str
+    head: str
+    number: int
+    url: str
+    check_run: int
+    opened: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """One asked-for tool call, from the asking to its end. Times are UTC.
+
+    `identities`: numeric ids of those the agent works for; `said`: the agent's own words, a claim;
+    `reason` and `why`: code and words of an end; `outcome`: the receipt's content once it is over.
+    """
+
+    id: str
+    agent: str
+    tool: str
+    arguments: JSON
+    state: State
+    repository: int
+    identities: frozenset[int]
+    created: datetime
+    expires: datetime
+    salt: str
+    mode: str = "approve"
+    said: str = ""
+    key: str | None = None
+    pinned: Pinned | None = None
+    summary: str = ""
+    policy: str | None = None
+    policy_blob: str | None = None
+    place: Place | None = None
+    valid_from: datetime | None = None
+    moved: bool = False
+    contributors: frozenset[int] = frozenset()
+    evidence_rev: int = 0
+    nonce: str | None = None
+    reason: str | None = None
+    why: str = ""
+    verdict: dict[str, Any] | None = None
+    outcome: dict[str, Any] | None = None
+    parent: str | None = None
+
+    @property
+    def plan(self) -> Pinned:
+        """The pinned plan; asking before there is one is a mistake of ours."""
+        if self.pinned is None:
+            raise LookupError(f"{self.id} has no plan yet")
+        return self.pinned
+
+    @property
+    def at(self) -> Place:
+        """Where it is published; asking before that is a mistake of ours."""
+        if self.place is None:
+            raise LookupError(f"{self.id} is not published yet")
+        return self.place

@@ -1,0 +1,196 @@
+"""What the life of a proposal needs from outside: GitHub (the forge) and the tools.
+
+The forge speaks in Placet's terms, never in single calls, so that each side can change alone. All
+its errors are ForgeError: Unavailable and Refused are certain (nothing was written), Lost is not.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from enum import StrEnum
+from typing import Protocol
+
+from checks.facts import Access, Person, Voice
+from checks.verdict import Verdict
+
+from .canonical import JSON
+from .plan import Place, Planned, Proposal
+from .tools import Tool
+
+
+class ForgeError(Exception):
+    """GitHub did not do what was asked.
+
+    ForgeError
+    ├── Unavailable   it could not be asked or asks to wait (`retry_after` seconds): try again later
+    ├── Refused       it said no (`status`): an operator or the repository's owner must act
+    └── Lost          a write was sent and no answer came: look before doing anything else
+    """
+
+
+class Unavailable(ForgeError):
+    """Nothing happened; trying again later is safe. `retry_after` is in seconds."""
+
+    def __init__(self, message: str, retry_after: float = 5.0) -> None:
+        super().__init__(message)
+        self.retry_after = retry_after
+
+
+class Refused(ForgeError):
+    """GitHub said no and will say no again until somebody changes something."""
+
+    def __init__(self, message: str, status: int) -> None:
+        super().__init__(message)
+        self.status = status
+
+
+class Lost(ForgeError):
+    """A write was sent and its fate is not known."""
+
+
+@dataclass(frozen=True, slots=True)
+class PolicyFile:
+    """The policy on the default branch: its text and blob sha, or the problem in words."""
+
+    text: str | None
+    blob: str | None = None
+    problem: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Sight:
+    """What GitHub shows of a proposal at one moment; `skew` is our clock minus GitHub's.
+
+    `voices` are the given ones with their standing as of now, and blocking reviews that no delivery
+    told of. `policy` is read only by `look`. `unreadable` says, for people, what could not be read.
+    """
+
+    head: str
+    base: str
+    is_open: bool
+    merged: bool
+    draft: bool
+    view_intact: bool
+    voices: tuple[Voice, ...]
+    access: Mapping[int, Access]
+    policy: PolicyFile | None = None
+    unreadable: tuple[str, ...] = ()
+    skew: timedelta = timedelta(0)
+
+
+class Fence(StrEnum):
+    """What became of the start statement on the ledger branch."""
+
+    OURS = "ours"  # written now by this claim: the tool may run
+    ABSENT = "absent"  # definitely not written
+    FOREIGN = "foreign"  # somebody else's start is there
+    UNPROVEN = "unproven"  # nobody can tell
+
+
+class Forge(Protocol):
+    """GitHub, as a proposal sees it. Every method raises ForgeError and nothing else."""
+
+    async def policy(self, repository: int) -> PolicyFile:
+        """Read the policy from the default branch of the governing repository."""
+
+    async def publish(self, proposal: Proposal, plan_file: bytes) -> Place:
+        """Open the pull request with the plan and its check run, or find what is there already."""
+
+    async def glance(self, proposal: Proposal, voices: Sequence[Voice]) -> Sight:
+        """Read what one cheap look shows: the page, the reviews, what the people may do."""
+
+    async def look(
+        self, proposal: Proposal, voices: Sequence[Voice], teams: frozenset[str]
+    ) -> Sight:
+        """Read all: `glance`, the policy, each granting comment, the delivery log of buttons."""
+
+    async def access(self, proposal: Proposal, person: Person, teams: frozenset[str]) -> Access:
+        """Read what one person may do on the governing repository."""
+
+    async def start(self, proposal: Proposal, statement: bytes) -> Fence:
+        """Create start.json on the ledger branch, never overwriting; look when no answer came."""
+
+    async def restore(self, proposal: Proposal) -> datetime:
+        """Put back the title and text of the page; GitHub's date of the restoring."""
+
+    async def show(self, proposal: Proposal, verdict: Verdict | None) -> None:
+        """Bring the check run up to date with the proposal's state and verdict."""
+
+    async def reply(self, proposal: Proposal, key: str, text: str, *, again: bool) -> None:
+        """Answer the fact `key` with one comment; `again`: an earlier try may have got through."""
+
+    async def write_end(self, proposal: Proposal, statement: bytes) -> None:
+        """Create end.json on the ledger branch; the same bytes already there are fine."""
+
+    async def settle(self, proposal: Proposal) -> None:
+        """Merge the page at the pinned head with its trailers, or close it when nothing ran."""
+
+    async def tell(self, proposal: Proposal, *, again: bool) -> None:
+        """Say the outcome in one comment; `again` as in `reply`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """What a tool is told to apply: only what stands in the pinned plan, and an idempotency key."""
+
+    plan: Mapping[str, JSON]
+    key: str
+
+
+class Outcome(StrEnum):
+    """What an apply came back with."""
+
+    DONE = "done"
+    DID_NOTHING = "did_nothing"
+    LOST = "lost"
+
+
+@dataclass(frozen=True, slots=True)
+class Returned:
+    """The answer of an apply: DONE with its result, DID_NOTHING with a reason, or LOST."""
+
+    outcome: Outcome
+    result: JSON = None
+    why: str = ""
+
+
+class Reading(StrEnum):
+    """What reading the world back shows of an apply."""
+
+    VERIFIED = "verified"
+    CONTRADICTED = "contradicted"
+    UNVERIFIED = "unverified"
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """A read-back: its verdict, each thing looked at {what, expected, found, ok}, and why."""
+
+    reading: Reading
+    checks: list[dict[str, JSON]] = field(default_factory=list)
+    why: str = ""
+
+
+class PlanFailed(Exception):
+    """The tool's dry run gave no plan; `code` is stable, `hint` says what the agent should do."""
+
+    def __init__(self, code: str, message: str, hint: str = "") -> None:
+        super().__init__(message)
+        self.code = code
+        self.hint = hint
+
+
+class Toolkit(Protocol):
+    """One way of running tools: as a command, as Python, later over MCP or HTTP."""
+
+    async def plan(self, tool: Tool, arguments: JSON) -> Planned:
+        """Run the dry run; PlanFailed when it gives no plan."""
+
+    async def apply(self, tool: Tool, order: Order) -> Returned:
+        """Run the change once; anything but an answer in time is LOST. Never raises."""
+
+    async def verify(self, tool: Tool, order: Order, result: JSON) -> Checked:
+        """Read the world back; UNVERIFIED when there is nothing to look at. Never raises."""
+
+    async def close(self) -> None:
+        """Stop what is kept warm."""
