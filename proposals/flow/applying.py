@@ -1,0 +1,138 @@
+"""Applying: fence, apply once, read back, and say honestly what came of it."""
+
+from datetime import timedelta
+from typing import Any
+
+from checks.policy import Source
+from checks.verdict import Verdict
+from proposals.canonical import JSON
+from proposals.lifecycle import Event, State
+from proposals.plan import Proposal
+from proposals.ports import (
+    Checked,
+    Fence,
+    ForgeError,
+    Lost,
+    Order,
+    Outcome,
+    Reading,
+    Returned,
+)
+from proposals.store import Step
+from proposals.tools import UnknownTool
+
+from .ending import told
+from .ground import Ports
+from .statements import approvals, stamp, start_bytes
+
+AGAIN = timedelta(seconds=5)
+
+
+async def run(
+    ports: Ports, started: Proposal, verdict: Verdict, sources: list[Source]
+) -> timedelta | None:
+    """Write start.json and, only when it is ours, apply. The started proposal has one chance."""
+    statement = start_bytes(started, verdict, sources, ports.now(), ports.signer)
+    by = approvals(verdict)
+    fence = await _fence(ports, started, statement)
+    if fence is Fence.ABSENT:
+        why = "the start could not be written to the ledger, so nothing was run"
+        ports.store.move(started.id, Event.NOT_STARTED, ports.now(), why=why, nonce=None)
+        return AGAIN
+    if fence is Fence.UNPROVEN:
+        why = "Nobody could prove whether the start was recorded, so nothing was run."
+        finish(ports, started, Event.START_UNPROVEN, outcome_of(ports, "failed", by, why=why))
+        return None
+    if fence is Fence.FOREIGN:
+        why = "Another start of this proposal stands on the ledger; this server ran nothing."
+        await _unknown(ports, started, by, why)
+        return None
+    order = Order(started.plan.plan, started.id)
+    tool = ports.catalog.find(started.tool)
+    returned = await ports.runner.apply(tool, order)
+    if returned.outcome is Outcome.LOST:
+        await _unknown(ports, started, by, returned.why)
+        return None
+    await _returned(ports, started, by, returned)
+    return None
+
+
+async def read_back(ports: Ports, proposal: Proposal) -> Proposal:
+    """Look at the world for a proposal whose outcome is unknown; only a yes settles it here.
+
+    "Not there" settles nothing: a paused process may still do it. A person can (`/resolve`).
+    """
+    checked = await _verify(ports, proposal, None)
+    by: list[JSON] = (proposal.outcome or {}).get("approved_by", [])
+    if proposal.state is State.UNKNOWN and checked.reading is Reading.VERIFIED:
+        outcome = outcome_of(ports, "applied", by, basis="verified", checks=checked.checks)
+        return finish(ports, proposal, Event.SUCCEEDED, outcome)
+    outcome = outcome_of(
+        ports, "unknown", by, why=proposal.why or checked.why, checks=checked.checks
+    )
+    ports.store.note(proposal.id, outcome=outcome)
+    ports.store.post(proposal.id, [Step("show"), Step("tell", key="unknown")], ports.now())
+    return ports.store.proposal(proposal.id) or proposal
+
+
+async def _fence(ports: Ports, started: Proposal, statement: bytes) -> Fence:
+    try:
+        return await ports.forge.start(started, statement)
+    except Lost:
+        return Fence.UNPROVEN
+    except ForgeError:
+        return Fence.ABSENT
+
+
+async def _returned(
+    ports: Ports, started: Proposal, by: list[JSON], returned: Returned
+) -> Proposal:
+    """Settle an apply that answered: its own no, or its yes as far as reading back bears it."""
+    if returned.outcome is Outcome.DID_NOTHING:
+        outcome = outcome_of(ports, "failed", by, why=returned.why)
+        return finish(ports, started, Event.DID_NOTHING, outcome)
+    checked = await _verify(ports, started, returned.result)
+    if checked.reading is Reading.CONTRADICTED:
+        why = "The tool reported success, but reading back shows otherwise. " + checked.why
+        outcome = outcome_of(ports, "failed", by, why=why.strip(), checks=checked.checks)
+        return finish(ports, started, Event.DID_NOTHING, outcome)
+    outcome = outcome_of(
+        ports,
+        "applied",
+        by,
+        basis=checked.reading.value,
+        why=checked.why,
+        result=returned.result,
+        checks=checked.checks,
+    )
+    return finish(ports, started, Event.SUCCEEDED, outcome)
+
+
+async def _unknown(ports: Ports, started: Proposal, by: list[JSON], why: str) -> None:
+    """Record that nobody knows what happened, then look; nothing is ever run again for it."""
+    outcome = outcome_of(ports, "unknown", by, why=why)
+    lost = ports.store.move(
+        started.id, Event.LOST, ports.now(), why=why[:300], reason="unknown", outcome=outcome
+    )
+    await read_back(ports, lost)
+
+
+async def _verify(ports: Ports, proposal: Proposal, result: JSON) -> Checked:
+    try:
+        tool = ports.catalog.find(proposal.tool)
+    except UnknownTool:
+        return Checked(Reading.UNVERIFIED, why="the tool is no longer declared")
+    return await ports.runner.verify(tool, Order(proposal.plan.plan, proposal.id), result)
+
+
+def finish(ports: Ports, proposal: Proposal, event: Event, outcome: dict[str, Any]) -> Proposal:
+    """Commit an outcome and what must be told of it, together."""
+    steps = told(ports, proposal, outcome)
+    changes = {"outcome": outcome, "why": str(outcome.get("why", ""))[:300]}
+    return ports.store.move(proposal.id, event, ports.now(), steps, **changes)
+
+
+def outcome_of(ports: Ports, outcome: str, by: list[JSON], **more: Any) -> dict[str, Any]:
+    """Describe an outcome as the receipt keeps it; members without a value are left out."""
+    kept = {name: value for name, value in more.items() if value not in (None, "", [])}
+    return {"outcome": outcome, "at": stamp(ports.now()), "approved_by": by, **kept}

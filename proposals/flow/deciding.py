@@ -1,0 +1,179 @@
+"""Deciding: look, judge, claim, plan again, look again, judge again, start."""
+
+import secrets
+from collections.abc import Sequence
+from datetime import timedelta
+
+from pydantic import TypeAdapter
+
+from checks.facts import Stance
+from checks.policy import Source
+from checks.reasons import Reason, Weight
+from checks.verdict import Decision, Verdict, judge
+from checks.wording import reply_to
+from proposals.lifecycle import Event, State
+from proposals.plan import Proposal, difference, drifted
+from proposals.ports import ForgeError, PlanFailed, PolicyFile, Unavailable
+from proposals.store import Started, Step
+
+from .applying import run
+from .ending import end, event_of
+from .ground import Ports, facts, pinned_sources, source, teams
+from .opening import open_
+
+VERDICT = TypeAdapter(Verdict)
+TRIES = 3
+SOON = timedelta(seconds=2)
+LATER = timedelta(seconds=30)
+
+_UNANSWERED = frozenset(
+    {Reason.NOT_A_PERSON, Reason.SUPERSEDED_STANCE, Reason.GONE, Reason.DISMISSED}
+)
+
+
+async def advance(ports: Ports, id_: str) -> timedelta | None:
+    """Take a proposal as far as it goes now; how long to wait before looking again, or None.
+
+    Never called twice at once for one proposal. Whatever GitHub does, the proposal keeps a state
+    from which the next call goes on.
+    """
+    proposal = ports.store.proposal(id_)
+    if proposal is None:
+        return None
+    try:
+        if proposal.state is State.PINNED and proposal.expires > ports.now():
+            proposal = await open_(ports, proposal)
+            if not ports.store.voices(id_):
+                return None
+        if proposal.state is State.OPEN:
+            return await decide(ports, proposal)
+    except Unavailable as error:
+        return timedelta(seconds=error.retry_after)
+    except ForgeError as error:
+        ports.store.note(id_, why=f"GitHub: {error}"[:300])
+        return LATER
+    return None
+
+
+async def decide(ports: Ports, proposal: Proposal) -> timedelta | None:
+    """Judge by a cheap look first; only a yes is worth a claim and a second plan."""
+    voices = ports.store.voices(proposal.id)
+    sight = await ports.forge.glance(proposal, voices)
+    verdict = judge(facts(ports, proposal, sight), pinned_sources(ports, proposal), ports.now())
+    if verdict.decision is not Decision.APPROVED:
+        return await report(ports, proposal, verdict)
+    claimed = ports.store.move(proposal.id, Event.GRANTED, ports.now(), nonce=secrets.token_hex(16))
+    return await settle_claim(ports, claimed)
+
+
+async def settle_claim(ports: Ports, claimed: Proposal) -> timedelta | None:
+    """Turn a claim into a start, an end or a release; a claim never outlives this call."""
+    for _ in range(TRIES):
+        try:
+            if await ended_by_drift(ports, claimed):
+                return None
+            current, verdict, sources = await look_again(ports, claimed)
+        except (ForgeError, PlanFailed) as error:
+            release(ports, claimed, str(error))
+            return timedelta(seconds=getattr(error, "retry_after", LATER.total_seconds()))
+        if verdict.decision is not Decision.APPROVED:
+            return await report(ports, current, verdict)
+        keep(ports, current, verdict)
+        if begin(ports, current, verdict):
+            return await run(ports, current, verdict, sources)
+        if (ports.store.proposal(claimed.id) or claimed).state is not State.CLAIMED:
+            return None
+    release(ports, claimed, "things kept changing while this was decided")
+    return SOON
+
+
+async def ended_by_drift(ports: Ports, claimed: Proposal) -> bool:
+    """Plan again; when the world would now be changed otherwise, end and say what differs.
+
+    Raises PlanFailed when no plan came, which proves nothing: the claim is given back.
+    """
+    tool = ports.catalog.find(claimed.tool)
+    fresh = await ports.runner.plan_again(tool, claimed.arguments)
+    pinned = claimed.plan
+    if not drifted(pinned, fresh):
+        return False
+    changed = fresh.plan["tool"] != pinned.plan["tool"]
+    reason = "tool_changed" if changed else "drifted"
+    differences = [
+        {"pointer": c.pointer, "before": shown(c.before), "after": shown(c.after)}
+        for c in difference(pinned, fresh)
+    ]
+    why = "What would happen now differs from what was approved."
+    end(ports, claimed, Event.DRIFTED, reason, why, differences=differences)
+    return True
+
+
+async def look_again(ports: Ports, claimed: Proposal) -> tuple[Proposal, Verdict, list[Source]]:
+    """Read everything afresh and judge by all policies, the current one included."""
+    with ports.store.tx():
+        current = ports.store.proposal(claimed.id) or claimed
+        voices = ports.store.voices(claimed.id)
+    sources = pinned_sources(ports, current)
+    sight = await ports.forge.look(current, voices, teams(sources, current.tool))
+    unread = PolicyFile(None, problem="the policy was not read")
+    sources = [*sources, source("current", sight.policy or unread)]
+    verdict = judge(facts(ports, current, sight), sources, ports.now())
+    return current, verdict, sources
+
+
+def begin(ports: Ports, current: Proposal, verdict: Verdict) -> bool:
+    """Start in one UPDATE under every condition that was judged; the clock is read inside."""
+    conditions = Started(
+        nonce=current.nonce or "",
+        digest=current.plan.digest,
+        evidence_rev=current.evidence_rev,
+        valid_until=verdict.valid_until,
+    )
+    with ports.store.tx():
+        return ports.store.start(current.id, conditions, ports.now())
+
+
+async def report(ports: Ports, proposal: Proposal, verdict: Verdict) -> timedelta | None:
+    """Act on a verdict that is not a yes: end, restore the page, or show why it waits."""
+    if verdict.decision is Decision.ENDED:
+        finding = verdict.why(Weight.ENDS)
+        if finding:
+            end(ports, proposal, event_of(finding.reason), finding.reason, finding.because)
+        return None
+    if proposal.state is State.CLAIMED:
+        release(ports, proposal, "a second look said no")
+    show(ports, proposal, verdict)
+    if any(f.reason is Reason.VIEW_EDITED for f in verdict.findings):
+        restored = await ports.forge.restore(proposal)
+        # GitHub's dates have whole seconds: what was said in the same second is void too.
+        ports.store.note(proposal.id, valid_from=restored + timedelta(seconds=1))
+        return SOON
+    return LATER if verdict.decision is Decision.DOUBTFUL else None
+
+
+def show(ports: Ports, proposal: Proposal, verdict: Verdict) -> None:
+    """Queue the check run's update and one answer to each stance that did not count."""
+    keep(ports, proposal, verdict)
+    replies: Sequence[Step] = [
+        Step("reply", key=h.voice.key, text=reply_to(h))
+        for h in verdict.heard
+        if h.reason and h.reason not in _UNANSWERED and h.voice.stance is Stance.APPROVE
+    ]
+    ports.store.post(proposal.id, [Step("show"), *replies], ports.now())
+
+
+def keep(ports: Ports, proposal: Proposal, verdict: Verdict) -> None:
+    """Remember the latest verdict, for everyone who asks why."""
+    ports.store.note(proposal.id, verdict=VERDICT.dump_python(verdict, mode="json"))
+
+
+def release(ports: Ports, claimed: Proposal, why: str) -> None:
+    """Give a claim back, unless it ended meanwhile."""
+    now = ports.store.proposal(claimed.id)
+    if now is not None and now.state is State.CLAIMED:
+        ports.store.move(claimed.id, Event.RELEASED, ports.now(), why=why[:300], nonce=None)
+
+
+def shown(value: object) -> object:
+    """A plan's value as a receipt keeps it; a member that is not there is shown as null."""
+    return None if repr(value) == "MISSING" else value

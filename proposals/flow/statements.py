@@ -1,0 +1,99 @@
+"""What is signed about a proposal: the plan's envelope, that it starts, and how it ended."""
+
+import json
+from datetime import datetime
+from typing import Any
+
+from checks.policy import Source
+from checks.verdict import Verdict
+from proposals.canonical import JSON
+from proposals.plan import Proposal
+from proposals.receipt import (
+    PREDICATE_END,
+    PREDICATE_START,
+    Signer,
+    plan_file,
+    plan_statement,
+    sign,
+    statement,
+)
+
+
+def stamp(moment: datetime) -> str:
+    """A moment as statements write it: UTC, to the millisecond."""
+    return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def plan_bytes(proposal: Proposal, signer: Signer) -> bytes:
+    """The bytes of plan.json; the same proposal gives the same bytes at every try."""
+    pinned = proposal.plan
+    said = plan_statement(pinned.plan, pinned.volatile, _about(proposal))
+    return plan_file(pinned.plan, pinned.volatile, sign(said, signer))
+
+
+def start_bytes(
+    proposal: Proposal, verdict: Verdict, sources: list[Source], now: datetime, signer: Signer
+) -> bytes:
+    """The bytes of start.json: who approved what, by which rules, and the nonce of this claim."""
+    blobs = {s.name: s.blob for s in sources}
+    rules: list[JSON] = [
+        {"policy": name, "rule": place, "blob": blobs.get(name)} for name, place in verdict.rules
+    ]
+    predicate: dict[str, JSON] = {
+        **_about(proposal),
+        "nonce": proposal.nonce,
+        "head": proposal.at.head,
+        "plan": proposal.plan.plan,
+        "approvals": approvals(verdict),
+        "rules": rules,
+        "valid_until": stamp(verdict.valid_until),
+        "started": stamp(now),
+    }
+    return _file(PREDICATE_START, proposal, predicate, signer)
+
+
+def end_bytes(proposal: Proposal, outcome: dict[str, Any], signer: Signer) -> bytes:
+    """The bytes of end.json: the receipt."""
+    predicate: dict[str, JSON] = {**_about(proposal), "nonce": proposal.nonce, **outcome}
+    if proposal.place:
+        predicate["head"] = proposal.place.head
+    return _file(PREDICATE_END, proposal, predicate, signer)
+
+
+def approvals(verdict: Verdict) -> list[JSON]:
+    """The approvals that counted, as data."""
+    return [
+        {
+            "id": h.voice.person.id,
+            "login": h.voice.person.login,
+            "surface": h.voice.surface,
+            "key": h.voice.key,
+            "head": h.voice.head,
+            "at": stamp(h.voice.at),
+        }
+        for h in verdict.heard
+        if h.counts
+    ]
+
+
+def _about(proposal: Proposal) -> dict[str, JSON]:
+    identities: list[JSON] = [*sorted(proposal.identities)]
+    return {
+        "proposal": proposal.id,
+        "digest": proposal.plan.digest,
+        "agent": proposal.agent,
+        "identities": identities,
+        "repository": proposal.repository,
+        "mode": proposal.mode,
+        "created": stamp(proposal.created),
+        "expires": stamp(proposal.expires),
+        "salt": proposal.salt,
+        "parent": proposal.parent,
+    }
+
+
+def _file(kind: str, proposal: Proposal, predicate: dict[str, JSON], signer: Signer) -> bytes:
+    """A statement as people read it and, beside it, as the key signed it."""
+    said = statement(kind, {proposal.id: proposal.plan.digest}, predicate)
+    both = {"statement": said, "envelope": sign(said, signer)}
+    return (json.dumps(both, indent=2, sort_keys=True) + "\n").encode()

@@ -1,0 +1,33 @@
+"""The store: one SQLite file, and the only SQL in Placet.
+
+One process owns the file; every change is one BEGIN IMMEDIATE transaction, committed before
+anything happens outside. Times are integers: milliseconds since 1970, UTC.
+"""
+
+from pathlib import Path
+
+from .agents import Agents, NameTaken
+from .deliveries import Deliveries
+from .file import StoreBusy, StoreStopped
+from .outbox import Outbox
+from .proposals import Life, Started
+from .rows import Agent, Delivery, Step
+
+__all__ = [
+    "Agent",
+    "Delivery",
+    "NameTaken",
+    "Started",
+    "Step",
+    "Store",
+    "StoreBusy",
+    "StoreStopped",
+]
+
+
+class Store(Agents, Deliveries, Life, Outbox):
+    """The whole store over one file; methods are synchronous, short and safe from any thread."""
+
+    def __init__(self, path: Path) -> None:
+        """Own the file, or raise StoreBusy when another process does."""
+        super().__init__(path)

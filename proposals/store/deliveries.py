@@ -1,0 +1,101 @@
+"""Deliveries and the evidence in them. An acknowledged delivery is a committed one."""
+
+from dataclasses import asdict, replace
+
+from checks.facts import Person, Standing, Voice
+from proposals.lifecycle import ALIVE
+
+from .file import File
+from .rows import Delivery, delivery_of, ms, voice_of, voice_text
+
+_LIVE = "('" + "','".join(sorted(ALIVE)) + "')"
+
+# Which proposals a delivery is about. A push to another branch may have changed the policy, an
+# installation event may have changed anything: they are about every proposal they reach.
+ABOUT = """d.guid = :guid AND d.ours = 0 AND (
+    (proposal.repository = d.repository AND (proposal.number = d.number
+        OR proposal.check_run = d.check_run OR 'refs/heads/' || proposal.branch = d.head_ref
+        OR (d.event = 'push' AND d.head_ref NOT LIKE 'refs/heads/placet/%')))
+    OR d.event LIKE 'installation%')"""
+
+# New evidence about a page shakes its proposals: what was judged before it must be judged again.
+_TOUCHED = f"""UPDATE proposal SET evidence_rev = evidence_rev + 1 WHERE state IN {_LIVE}
+    AND EXISTS (SELECT 1 FROM delivery AS d WHERE {ABOUT})"""  # noqa: S608
+
+
+class Deliveries(File):
+    """The deliveries' part of the store."""
+
+    def accept(self, delivery: Delivery) -> bool:
+        """Keep a delivery durably before it is acknowledged; False when its guid is there already.
+
+        One that our App did not cause raises `evidence_rev` of the live proposals it touches, in
+        the same transaction: a start that was judged without it will not happen.
+        """
+        values = asdict(delivery) | {
+            "ours": int(delivery.ours),
+            "received": ms(delivery.received),
+        }
+        with self.tx():
+            new = self.change(
+                """INSERT INTO delivery(guid, seq, event, action, body, repository, number,
+                check_run, head_ref, sender, ours, received)
+                VALUES (:guid, (SELECT coalesce(max(seq), 0) + 1 FROM delivery), :event, :action,
+                :body, :repository, :number, :check_run, :head_ref, :sender, :ours, :received)
+                ON CONFLICT(guid) DO NOTHING""",
+                values,
+            )
+            if new:
+                self.change(_TOUCHED, {"guid": delivery.guid})
+        return bool(new)
+
+    def waiting(self, limit: int = 100) -> list[Delivery]:
+        """Deliveries not handled yet, oldest first."""
+        rows = self.rows("SELECT * FROM delivery WHERE done = 0 ORDER BY seq LIMIT :n", n=limit)
+        return [delivery_of(r) for r in rows]
+
+    def handled(self, guid: str, problem: str = "") -> None:
+        """Record that a delivery has been dealt with, and what was odd about it."""
+        with self.tx():
+            self.change(
+                "UPDATE delivery SET done = 1, problem = :p WHERE guid = :g",
+                {"g": guid, "p": problem[:500]},
+            )
+
+    def seen(self, guid: str) -> bool:
+        """Whether this delivery was ever accepted."""
+        return self.row("SELECT 1 AS one FROM delivery WHERE guid = :g", g=guid) is not None
+
+    def record(self, proposal: str, voice: Voice) -> bool:
+        """Keep what a person said, one row per fact however often it is delivered."""
+        with self.tx():
+            return bool(
+                self.change(
+                    """INSERT INTO evidence(proposal, key, seq, voice) VALUES (:p, :k,
+                    (SELECT coalesce(max(seq), 0) + 1 FROM evidence), :v)
+                    ON CONFLICT(proposal, key) DO NOTHING""",
+                    {"p": proposal, "k": voice.key, "v": voice_text(voice)},
+                )
+            )
+
+    def take_back(
+        self, proposal: str, key: str, standing: Standing, by: Person | None = None
+    ) -> bool:
+        """Record a delivered dismissal, edit or deletion of something said; never undone."""
+        with self.tx():
+            row = self.row(
+                "SELECT voice FROM evidence WHERE proposal = :p AND key = :k", p=proposal, k=key
+            )
+            if row is None:
+                return False
+            voice = replace(voice_of(row["voice"]), standing=standing, dismisser=by)
+            self.change(
+                "UPDATE evidence SET voice = :v WHERE proposal = :p AND key = :k",
+                {"p": proposal, "k": key, "v": voice_text(voice)},
+            )
+        return True
+
+    def voices(self, proposal: str) -> tuple[Voice, ...]:
+        """Everything said about a proposal, in the order of its coming."""
+        rows = self.rows("SELECT voice FROM evidence WHERE proposal = :p ORDER BY seq", p=proposal)
+        return tuple(voice_of(r["voice"]) for r in rows)

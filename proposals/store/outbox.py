@@ -1,0 +1,62 @@
+"""The outbox: what GitHub must still be told, in order per proposal, never forgotten."""
+
+from collections.abc import Iterable
+from datetime import datetime
+
+from .file import File
+from .rows import Step, ms, step_of
+
+
+class Outbox(File):
+    """The outbox's part of the store."""
+
+    def post(self, proposal: str, steps: Iterable[Step], now: datetime) -> None:
+        """Queue steps; `show` replaces one that still waits, any other is queued once for ever."""
+        with self.tx():
+            for step in steps:
+                again = "due = :due, tries = 0, done = 0" if step.step == "show" else "due = due"
+                self.change(
+                    f"""INSERT INTO outbox(proposal, step, key, text, due)
+                    VALUES (:proposal, :step, :key, :text, :due)
+                    ON CONFLICT(proposal, step, key) DO UPDATE SET {again}""",  # noqa: S608
+                    {
+                        "proposal": proposal,
+                        "step": step.step,
+                        "key": step.key,
+                        "text": step.text,
+                        "due": ms(now),
+                    },
+                )
+
+    def due(self, now: datetime, limit: int = 50) -> list[Step]:
+        """The next step of each proposal that has one due, oldest first."""
+        rows = self.rows(
+            """SELECT * FROM outbox AS o WHERE done = 0 AND due <= :now AND NOT EXISTS (
+            SELECT 1 FROM outbox WHERE proposal = o.proposal AND done = 0 AND seq < o.seq)
+            ORDER BY seq LIMIT :n""",
+            now=ms(now),
+            n=limit,
+        )
+        return [step_of(r) for r in rows]
+
+    def next_due(self) -> int | None:
+        """When the next step is due (milliseconds), or None when nothing waits."""
+        row = self.row("SELECT min(due) AS due FROM outbox WHERE done = 0")
+        return row["due"] if row else None
+
+    def sent(self, seq: int, problem: str = "") -> None:
+        """Record that a step is done, or given up with this problem."""
+        with self.tx():
+            self.change(
+                "UPDATE outbox SET done = 1, problem = :p WHERE seq = :s",
+                {"s": seq, "p": problem[:500]},
+            )
+
+    def later(self, seq: int, due: datetime, problem: str) -> None:
+        """Try a step again at `due`, looking first whether an earlier try got through."""
+        with self.tx():
+            self.change(
+                """UPDATE outbox SET due = :due, tries = tries + 1, problem = :p
+                WHERE seq = :s""",
+                {"s": seq, "due": ms(due), "p": problem[:500]},
+            )

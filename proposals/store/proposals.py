@@ -1,0 +1,226 @@
+"""The life of proposals: every move is a compare-and-swap, written down with its reason."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from proposals.canonical import canonical, digest
+from proposals.lifecycle import ALIVE, Event, State, move
+from proposals.plan import Proposal
+
+from .deliveries import _LIVE, ABOUT
+from .outbox import Outbox
+from .rows import Step, columns, ms, proposal_of
+
+_MEMBERS = frozenset(
+    (
+        *("pinned", "summary", "policy", "policy_blob", "place", "valid_from", "moved"),
+        *("contributors", "nonce", "reason", "why", "verdict", "outcome", "expires"),
+    )
+)
+
+
+# A delivery that waits to be read may hold a no: it stops the start like one that was read.
+_START = f"""UPDATE proposal SET state = 'started' WHERE id = :id AND state = 'claimed'
+    AND nonce = :nonce AND digest = :digest AND evidence_rev = :evidence_rev
+    AND expires > :now AND :valid_until > :now AND moved = 0 AND NOT EXISTS (
+        SELECT 1 FROM delivery AS d WHERE d.done = 0 AND {ABOUT.replace(":guid", "d.guid")})"""  # noqa: S608
+
+
+@dataclass(frozen=True, slots=True)
+class Started:
+    """The conditions of a start, all of them checked by the one UPDATE that starts."""
+
+    nonce: str
+    digest: str
+    evidence_rev: int
+    valid_until: datetime
+
+
+class Life(Outbox):
+    """The proposals' part of the store."""
+
+    def add(self, proposal: Proposal, now: datetime) -> Proposal:
+        """Keep a new proposal. The same key, or a live identical call: that one comes back instead.
+
+        The caller compares arguments when a key was given: the same key may carry another call.
+        """
+        values = columns(
+            **{n: getattr(proposal, n) for n in _GIVEN}, arguments=_text(proposal.arguments)
+        )
+        values["call"] = digest({"tool": proposal.tool, "arguments": proposal.arguments})
+        with self.tx():
+            known = self.same_call(proposal, values["call"], now)
+            if known is not None:
+                return known
+            names = ", ".join(values)
+            marks = ", ".join(f":{n}" for n in values)
+            self.change(f"INSERT INTO proposal({names}) VALUES ({marks})", values)  # noqa: S608
+            self._note(proposal.id, "asked", ("", proposal.state), now)
+        return proposal
+
+    def same_call(self, proposal: Proposal, call: str, now: datetime) -> Proposal | None:
+        """The proposal that this call already has: by key for ever, else while it is alive."""
+        if proposal.key is not None:
+            sql = "SELECT * FROM proposal WHERE agent = :agent AND key = :key"
+        elif proposal.parent is not None:
+            return None
+        else:
+            sql = f"""SELECT * FROM proposal WHERE agent = :agent AND call = :call
+            AND key IS NULL AND ((state IN {_LIVE} AND expires > :now)
+            OR state IN ('started', 'unknown') OR ended > :since)
+            ORDER BY created DESC LIMIT 1"""  # noqa: S608
+        since = ms(now - REPEAT_WINDOW)
+        row = self.row(
+            sql, agent=proposal.agent, key=proposal.key, call=call, since=since, now=ms(now)
+        )
+        return proposal_of(row) if row else None
+
+    def proposal(self, id_: str) -> Proposal | None:
+        """The proposal of this id."""
+        row = self.row("SELECT * FROM proposal WHERE id = :id", id=id_)
+        return proposal_of(row) if row else None
+
+    def proposals(
+        self, agent: str | None = None, state: State | None = None, limit: int = 50
+    ) -> list[Proposal]:
+        """Proposals, newest first."""
+        rows = self.rows(
+            """SELECT * FROM proposal WHERE (:agent IS NULL OR agent = :agent)
+            AND (:state IS NULL OR state = :state) ORDER BY created DESC, id LIMIT :n""",
+            agent=agent,
+            state=state,
+            n=limit,
+        )
+        return [proposal_of(r) for r in rows]
+
+    def alive(self) -> list[Proposal]:
+        """Every proposal that is not over, oldest first; also those started or unknown."""
+        rows = self.rows(
+            "SELECT * FROM proposal WHERE state NOT IN ('applied', 'failed', 'ended')"
+            " ORDER BY created, id"
+        )
+        return [proposal_of(r) for r in rows]
+
+    def at(self, repository: int, number: int) -> Proposal | None:
+        """The proposal of this pull request."""
+        row = self.row(
+            "SELECT * FROM proposal WHERE repository = :r AND number = :n", r=repository, n=number
+        )
+        return proposal_of(row) if row else None
+
+    def by_check(self, repository: int, check_run: int) -> Proposal | None:
+        """The proposal that this check run shows."""
+        row = self.row(
+            "SELECT * FROM proposal WHERE repository = :r AND check_run = :c",
+            r=repository,
+            c=check_run,
+        )
+        return proposal_of(row) if row else None
+
+    def by_branch(self, repository: int, branch: str) -> Proposal | None:
+        """The proposal whose plan lies on this branch."""
+        row = self.row(
+            "SELECT * FROM proposal WHERE repository = :r AND branch = :b", r=repository, b=branch
+        )
+        return proposal_of(row) if row else None
+
+    def move(
+        self, id_: str, event: Event, now: datetime, steps: Iterable[Step] = (), **changes: Any
+    ) -> Proposal:
+        """Move a proposal and queue what GitHub must be told of it, all in one transaction.
+
+        Raises lifecycle.IllegalMoveError when the state does not allow it; nothing changes then.
+        """
+        if not changes.keys() <= _MEMBERS:
+            raise TypeError(f"{changes.keys() - _MEMBERS} cannot change")
+        with self.tx():
+            source = self._sure(id_).state
+            target = move(source, event)
+            values = columns(**changes) | {"state": target}
+            if target not in ALIVE:
+                values["ended"] = ms(now)
+            sets = ", ".join(f"{n} = :{n}" for n in values)
+            self.change(
+                f"UPDATE proposal SET {sets} WHERE id = :id AND state = :source",  # noqa: S608
+                values | {"id": id_, "source": source},
+            )
+            self._note(id_, event, (source, target), now, str(changes.get("why", "")))
+            self.post(id_, steps, now)
+            return self._sure(id_)
+
+    def start(self, id_: str, conditions: Started, now: datetime) -> bool:
+        """Start, if everything that was judged still holds at this very moment.
+
+        One UPDATE whose WHERE carries every condition; `now` must be taken after entering `tx`.
+        False: something changed, judge again.
+        """
+        with self.tx():
+            won = self.change(
+                _START,
+                columns(
+                    id=id_,
+                    now=now,
+                    nonce=conditions.nonce,
+                    digest=conditions.digest,
+                    evidence_rev=conditions.evidence_rev,
+                    valid_until=conditions.valid_until,
+                ),
+            )
+            if won:
+                move(State.CLAIMED, Event.START)
+                self._note(id_, Event.START, (State.CLAIMED, State.STARTED), now)
+        return won == 1
+
+    def note(self, id_: str, **changes: Any) -> Proposal:
+        """Change what is known of a proposal without moving it."""
+        if not changes.keys() <= _MEMBERS:
+            raise TypeError(f"{changes.keys() - _MEMBERS} cannot change")
+        values = columns(**changes)
+        sets = ", ".join(f"{n} = :{n}" for n in values)
+        with self.tx():
+            self.change(f"UPDATE proposal SET {sets} WHERE id = :id", values | {"id": id_})  # noqa: S608
+            return self._sure(id_)
+
+    def history(self, id_: str) -> list[dict[str, Any]]:
+        """Every move of a proposal: at (ms), event, source, target, why."""
+        sql = "SELECT at, event, source, target, why FROM history WHERE proposal = :p ORDER BY seq"
+        return self.rows(sql, p=id_)
+
+    def counts(self) -> dict[str, int]:
+        """How many proposals are in each state, and what waits in the inbox and the outbox."""
+        rows = self.rows("SELECT state, count(*) AS n FROM proposal GROUP BY state")
+        waiting = {
+            name: self.rows(f"SELECT count(*) AS n FROM {table} WHERE done = 0")[0]["n"]  # noqa: S608
+            for name, table in (("inbox", "delivery"), ("outbox", "outbox"))
+        }
+        return dict.fromkeys(State, 0) | {r["state"]: r["n"] for r in rows} | waiting
+
+    def _sure(self, id_: str) -> Proposal:
+        found = self.proposal(id_)
+        if found is None:
+            raise LookupError(f"there is no proposal {id_}")
+        return found
+
+    def _note(
+        self, id_: str, event: str, states: tuple[str, str], now: datetime, why: str = ""
+    ) -> None:
+        values = {"id": id_, "at": ms(now), "event": event, "why": why[:500]}
+        self.change(
+            """INSERT INTO history(proposal, at, event, source, target, why)
+            VALUES (:id, :at, :event, :source, :target, :why)""",
+            values | {"source": states[0], "target": states[1]},
+        )
+
+
+REPEAT_WINDOW = timedelta(minutes=10)
+
+_GIVEN = (
+    *("id", "agent", "tool", "mode", "state", "key", "identities", "said", "repository"),
+    *("salt", "parent", "created", "expires"),
+)
+
+
+def _text(arguments: Any) -> str:
+    return canonical(arguments).decode()

@@ -1,0 +1,176 @@
+"""Rows and the values they hold, in both directions."""
+
+import json
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from pydantic import TypeAdapter
+
+from checks.facts import Voice
+from proposals.canonical import canonical, loads
+from proposals.lifecycle import State
+from proposals.plan import Pinned, Place, Proposal
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+def ms(moment: datetime) -> int:
+    """Milliseconds since 1970 UTC, rounded down."""
+    return (moment - _EPOCH) // timedelta(milliseconds=1)
+
+
+def when(value: int | None) -> datetime | None:
+    """The moment that `ms` stored."""
+    return None if value is None else _EPOCH + timedelta(milliseconds=value)
+
+
+def _sure(value: int) -> datetime:
+    return _EPOCH + timedelta(milliseconds=value)
+
+
+@dataclass(frozen=True, slots=True)
+class Agent:
+    """A program that may ask; `identities` are the numeric GitHub ids of those it works for."""
+
+    name: str
+    identities: frozenset[int]
+    created: datetime
+    revoked: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Delivery:
+    """One webhook delivery, authenticated: the raw body and what routes it to proposals.
+
+    `number` is a pull request's, `head_ref` the ref of a push, `ours`: sent by our own App's user.
+    """
+
+    guid: str
+    event: str
+    action: str
+    body: str
+    received: datetime
+    repository: int | None = None
+    number: int | None = None
+    check_run: int | None = None
+    head_ref: str | None = None
+    sender: int | None = None
+    ours: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One thing to tell GitHub: its kind, what it answers, the text; `tries` so far."""
+
+    step: str
+    key: str = ""
+    text: str = ""
+    proposal: str = ""
+    seq: int = 0
+    tries: int = 0
+    problem: str = ""
+
+
+def encode(name: str, value: Any) -> Any:
+    """The column value of one changed member of a proposal."""
+    if isinstance(value, datetime):
+        return ms(value)
+    if isinstance(value, frozenset):
+        return json.dumps(sorted(value))
+    if name in ("verdict", "outcome") and value is not None:
+        return json.dumps(value)
+    if isinstance(value, bool):
+        return int(value)
+    return value
+
+
+def columns(**changes: Any) -> dict[str, Any]:
+    """Column values of changed members; `pinned` and `place` spread over several columns."""
+    out: dict[str, Any] = {}
+    for name, value in changes.items():
+        if isinstance(value, Pinned):
+            out |= {
+                "plan": canonical(value.plan).decode(),
+                "volatile": canonical(value.volatile).decode(),
+                "digest": value.digest,
+            }
+        elif isinstance(value, Place):
+            out |= {n: encode(n, v) for n, v in asdict(value).items()}
+        else:
+            out[name] = encode(name, value)
+    return out
+
+
+def proposal_of(row: dict[str, Any]) -> Proposal:
+    """The proposal that a row of the proposal table holds."""
+    return Proposal(
+        **{n: row[n] for n in ("id", "agent", "tool", "repository", "salt", "mode", "said")},
+        **{n: row[n] for n in ("key", "summary", "policy", "policy_blob", "evidence_rev")},
+        **{n: row[n] for n in ("nonce", "reason", "why", "parent")},
+        arguments=loads(row["arguments"]),
+        state=State(row["state"]),
+        identities=frozenset(json.loads(row["identities"])),
+        contributors=frozenset(json.loads(row["contributors"])),
+        created=_sure(row["created"]),
+        expires=_sure(row["expires"]),
+        pinned=_pinned(row),
+        place=_place(row),
+        valid_from=when(row["valid_from"]),
+        moved=bool(row["moved"]),
+        verdict=json.loads(row["verdict"]) if row["verdict"] else None,
+        outcome=json.loads(row["outcome"]) if row["outcome"] else None,
+    )
+
+
+def _pinned(row: dict[str, Any]) -> Pinned | None:
+    if row["digest"] is None:
+        return None
+    plan, volatile = loads(row["plan"]), loads(row["volatile"])
+    if not isinstance(plan, dict) or not isinstance(volatile, dict):
+        raise TypeError("a stored plan is an object")
+    return Pinned(plan, volatile, row["digest"])
+
+
+def _place(row: dict[str, Any]) -> Place | None:
+    if row["head"] is None:
+        return None
+    names = ("branch", "base", "head", "number", "url", "check_run")
+    return Place(**{n: row[n] for n in names}, opened=_sure(row["opened"]))
+
+
+_VOICE = TypeAdapter(Voice)
+
+
+def voice_text(voice: Voice) -> str:
+    """A stance as JSON text."""
+    return _VOICE.dump_json(voice).decode()
+
+
+def voice_of(text: str) -> Voice:
+    """The stance that `voice_text` wrote."""
+    return _VOICE.validate_json(text)
+
+
+def agent_of(row: dict[str, Any]) -> Agent:
+    """The agent that a row holds."""
+    identities = frozenset(json.loads(row["identities"]))
+    return Agent(row["name"], identities, _sure(row["created"]), when(row["revoked"]))
+
+
+def delivery_of(row: dict[str, Any]) -> Delivery:
+    """The delivery that a row holds."""
+    names = ("guid", "event", "action", "body", "repository", "number", "check_run")
+    return Delivery(
+        **{n: row[n] for n in names},
+        head_ref=row["head_ref"],
+        sender=row["sender"],
+        ours=bool(row["ours"]),
+        received=_sure(row["received"]),
+    )
+
+
+def step_of(row: dict[str, Any]) -> Step:
+    """The outbox step that a row holds."""
+    names = ("step", "key", "text", "proposal", "seq", "tries", "problem")
+    return Step(**{n: row[n] for n in names})

@@ -1,0 +1,81 @@
+"""What people ask for beside yes and no: another plan, taking it back, settling an unknown."""
+
+from checks.commands import Command, Verb, names
+from checks.reasons import Reason
+from proposals.flow import Ports, Refusal, barred, replan, settle, withdraw
+from proposals.lifecycle import ALIVE, State
+from proposals.plan import Proposal
+from proposals.ports import ForgeError
+from proposals.store import Step
+from webhook_app.deliveries import Asked
+from webhook_app.render import reply
+
+
+async def answer(ports: Ports, proposal: Proposal, asked: Asked) -> set[str]:
+    """Do what a person asked for, or say why not; the ids of the proposals to look at."""
+    if asked.via_app or asked.person.kind != "User":
+        return set()
+    try:
+        return await _answer(ports, proposal, asked)
+    except ForgeError:
+        words = "GitHub did not say what you may do here just now. Please ask again in a minute."
+        return _say(ports, proposal, asked, words)
+
+
+async def _answer(ports: Ports, proposal: Proposal, asked: Asked) -> set[str]:
+    command = Command(asked.verb, asked.digest, asked.word, asked.text)
+    if not names(proposal.plan.digest, command):
+        return _code(ports, proposal, asked, Reason.OTHER_DIGEST)
+    match asked.verb:
+        case Verb.REPLAN:
+            return await _replan(ports, proposal, asked)
+        case Verb.WITHDRAW:
+            return _withdraw(ports, proposal, asked)
+        case Verb.RESOLVE:
+            return await _resolve(ports, proposal, asked)
+        case _:
+            return _code(ports, proposal, asked, "nothing_to_undo")
+
+
+async def _replan(ports: Ports, proposal: Proposal, asked: Asked) -> set[str]:
+    """Open a new proposal, for the agent's people and for those who may decide."""
+    ours = asked.person.id in proposal.identities
+    if not ours and (reason := await barred(ports, proposal, asked.person)):
+        return _code(ports, proposal, asked, reason)
+    if proposal.state in (State.CLAIMED, State.STARTED):
+        return _say(ports, proposal, asked, "It is being decided right now; look at the check.")
+    try:
+        fresh = await replan(ports, proposal)
+    except Refusal as error:
+        return _say(ports, proposal, asked, f"{error} {error.hint}")
+    return {proposal.id, fresh.id}
+
+
+def _withdraw(ports: Ports, proposal: Proposal, asked: Asked) -> set[str]:
+    if asked.person.id not in proposal.identities:
+        words = "Only the people behind the request can withdraw it. To say no, comment `/reject`."
+        return _say(ports, proposal, asked, words)
+    if proposal.state not in ALIVE:
+        return _code(ports, proposal, asked, "late")
+    withdraw(ports, proposal.id, proposal.agent, f"@{asked.person.login} took it back.")
+    return {proposal.id}
+
+
+async def _resolve(ports: Ports, proposal: Proposal, asked: Asked) -> set[str]:
+    if proposal.state is not State.UNKNOWN:
+        return _code(ports, proposal, asked, "not_unknown")
+    if reason := await barred(ports, proposal, asked.person):
+        return _code(ports, proposal, asked, reason)
+    settle(ports, proposal, asked.person, asked.word == "applied", asked.text)
+    return set()
+
+
+def _code(ports: Ports, proposal: Proposal, asked: Asked, code: str) -> set[str]:
+    words = reply(proposal, code, who=asked.person.login, named=asked.digest or "")
+    return _say(ports, proposal, asked, words)
+
+
+def _say(ports: Ports, proposal: Proposal, asked: Asked, words: str) -> set[str]:
+    """Answer once, to the one comment or press that asked."""
+    ports.store.post(proposal.id, [Step("reply", key=asked.key, text=words)], ports.now())
+    return set()

@@ -1,0 +1,168 @@
+"""The worker's loop: what is due is done, one thing at a time for each proposal."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Coroutine
+from datetime import timedelta
+from typing import Any
+
+import structlog
+
+from proposals.flow import Ports, advance, expire, recover
+from proposals.plan import Proposal
+from proposals.store import Step
+from webhook_app.deliveries import Asked
+
+from .asked import answer
+from .inbox import Inbox
+from .outbox import Outbox
+
+log = structlog.get_logger()
+
+
+class Worker:
+    """Runs everything that happens outside a request. `wake` after anything was stored.
+
+    `fetch` asks GitHub's delivery log for what was missed and says how much that was; it is
+    called at the start and then `every` so often, together with the sweep for expired proposals.
+    """
+
+    def __init__(
+        self,
+        ports: Ports,
+        our_app: int,
+        fetch: Callable[[], Awaitable[int]] | None = None,
+        every: timedelta = timedelta(minutes=1),
+    ) -> None:
+        self.ports = ports
+        self.ready = False
+        self._inbox = Inbox(ports, our_app, self._asked)
+        self._outbox = Outbox(ports)
+        self._fetch = fetch
+        self._every = every.total_seconds()
+        self._bell = asyncio.Event()
+        self._post = asyncio.Event()
+        self._busy: set[str] = set()
+        self._again: set[str] = set()
+        self._sending: set[str] = set()
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    def wake(self) -> None:
+        """Say that something is new in the store."""
+        self._bell.set()
+
+    async def run(self) -> None:
+        """Recover, then work until cancelled; what runs then is stopped with it."""
+        await recover(self.ports)
+        for proposal in self.ports.store.alive():
+            self.nudge(proposal.id)
+        self.ready = True
+        try:
+            async with asyncio.TaskGroup() as group:
+                group.create_task(self._drain())
+                group.create_task(self._send())
+                group.create_task(self._sweep())
+        finally:
+            self.ready = False
+            for task in self._tasks:
+                task.cancel()
+            await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    def nudge(self, id_: str) -> None:
+        """Look at a proposal now, or once more when it is being looked at."""
+        if id_ in self._busy:
+            self._again.add(id_)
+            return
+        self._busy.add(id_)
+        self._spawn(self._advance(id_))
+
+    @property
+    def busy(self) -> bool:
+        """Whether anything is being done or is due right now."""
+        return bool(self._tasks or self.ports.store.waiting() or self._due())
+
+    async def _drain(self) -> None:
+        while True:
+            self._bell.clear()
+            for id_ in self._inbox.drain():
+                self.nudge(id_)
+            self._post.set()
+            await _rung(self._bell, 1.0)
+
+    async def _advance(self, id_: str) -> None:
+        """Advance one proposal until nothing new came meanwhile; plan another look when told to."""
+        wait: timedelta | None = None
+        try:
+            while True:
+                self._again.discard(id_)
+                wait = await advance(self.ports, id_)
+                self._post.set()
+                if id_ not in self._again:
+                    break
+        finally:
+            self._busy.discard(id_)
+        if wait is not None:
+            loop = asyncio.get_running_loop()
+            loop.call_later(wait.total_seconds(), self.nudge, id_)
+
+    async def _send(self) -> None:
+        while True:
+            self._post.clear()
+            for step in self._due():
+                self._sending.add(step.proposal)
+                self._spawn(self._deliver(step))
+            await _rung(self._post, 1.0)
+
+    def _due(self) -> list[Step]:
+        due = self.ports.store.due(self.ports.now())
+        return [step for step in due if step.proposal not in self._sending]
+
+    async def _deliver(self, step: Step) -> None:
+        try:
+            await self._outbox.send(step)
+        finally:
+            self._sending.discard(step.proposal)
+            self._post.set()
+
+    async def _sweep(self) -> None:
+        while True:
+            if self._fetch is not None and await self._fetched(self._fetch):
+                self.wake()
+            for proposal in expire(self.ports):
+                log.info("expired", proposal=proposal.id)
+            self._post.set()
+            await asyncio.sleep(self._every)
+
+    @staticmethod
+    async def _fetched(fetch: Callable[[], Awaitable[int]]) -> int:
+        try:
+            return await fetch()
+        except Exception as error:  # noqa: BLE001 (a sweep that fails is tried again in a minute)
+            log.warning("fetch", problem=f"{type(error).__name__}: {error}"[:300])
+            return 0
+
+    def _asked(self, proposal: Proposal, asked: Asked) -> None:
+        self._spawn(self._answer(proposal, asked))
+
+    async def _answer(self, proposal: Proposal, asked: Asked) -> None:
+        for id_ in await answer(self.ports, proposal, asked):
+            self.nudge(id_)
+        self._post.set()
+
+    def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.get_running_loop().create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._done)
+
+    def _done(self, task: asyncio.Task[None]) -> None:
+        self._tasks.discard(task)
+        if not task.cancelled() and (error := task.exception()):
+            log.error("task", problem=f"{type(error).__name__}: {error}"[:500], exc_info=error)
+
+
+async def _rung(bell: asyncio.Event, seconds: float) -> None:
+    """Wait for the bell, or for the time when something that was put off may be due."""
+    try:
+        async with asyncio.timeout(seconds):
+            await bell.wait()
+    except TimeoutError:
+        return
