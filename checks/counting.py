@@ -3,9 +3,9 @@
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 
-from .facts import Access, Facts, Person, Stance, Standing, Voice
+from .facts import Access, Facts, Person, Stance, Voice
 from .policy import Group, Rule, Source
-from .voices import discount, discount_by, ineligible, lapses
+from .voices import cuts, discount, discount_by, ineligible, lapses
 
 Policies = Sequence[Source]
 
@@ -22,12 +22,19 @@ def eligible(person: Person, facts: Facts, policies: Policies) -> bool:
     return any(ineligible(person, facts, rule) is None for _, _, rule in rules)
 
 
-def changed_mind(block: Voice, facts: Facts) -> bool:
-    """Whether the author of a blocking review approved later; on ties no wins."""
+def changed_mind(block: Voice, facts: Facts, policies: Policies) -> bool:
+    """Whether the author of a blocking review approved later; on ties no wins.
+
+    Only a yes that stands lifts a no: not one through an App, of another plan, taken back, or on a
+    surface that a policy does not accept.
+    """
+    rules = [rule for _, _, rule in matched(facts, policies)]
+    theirs = [v for v in facts.voices if v.person.id == block.person.id]
+    last = cuts(facts)
     return any(
-        v.person.id == block.person.id and v.stance is Stance.APPROVE and v.at > block.at
-        for v in facts.voices
-        if v.standing is Standing.STANDS
+        v.at > block.at and discount(v, facts, last) is None
+        for v in theirs
+        if v.stance is Stance.APPROVE and all(v.surface in rule.surfaces for rule in rules)
     )
 
 
@@ -45,9 +52,10 @@ def peer_dismissed(block: Voice, facts: Facts, policies: Policies) -> bool:
 def counted(facts: Facts, rule: Rule, now: datetime) -> list[Voice]:
     """The approvals that count under a rule: each person's latest one."""
     latest: dict[int, Voice] = {}
+    last = cuts(facts)
     for voice in sorted(facts.voices, key=lambda v: (v.at, v.order)):
-        stands = voice.stance is Stance.APPROVE and discount(voice, facts) is None
-        if stands and discount_by(voice, facts, rule, now) is None:
+        able = voice.stance is Stance.APPROVE and discount_by(voice, facts, rule, now) is None
+        if able and discount(voice, facts, last) is None:
             latest[voice.person.id] = voice
     return list(latest.values())
 

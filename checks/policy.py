@@ -1,7 +1,8 @@
 """The approval policy: which people, how many, on which surfaces, for which tools.
 
 The file `.github/placet.yml` (YAML 1.2) is read strictly: an unknown or repeated key, an empty
-list or a name that cannot be a GitHub name refuses the whole file, and then nobody can approve.
+list or value, an anchor, a tag or a name that cannot be a GitHub name refuses the whole file, and
+then nobody can approve.
 """
 
 import re
@@ -9,17 +10,32 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from fnmatch import fnmatchcase
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    StringConstraints,
+    model_validator,
+)
 from pydantic import ValidationError as _ValidationError
 from ruamel.yaml import YAML
+from ruamel.yaml.constructor import SafeConstructor
 from ruamel.yaml.error import YAMLError
 
 from .facts import Surface
 
 PERMISSIONS = ("read", "triage", "write", "maintain", "admin")
+MAX_SIZE = 64 * 1024  # bytes of UTF-8
+MAX_DEPTH = 16  # lists and mappings inside one another
 _UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days"}
+
+
+_MOMENT = re.compile(
+    r"[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9]{2}:[0-9]{2}(:[0-9]{2})?(Z|[+-][0-9]{2}:[0-9]{2})"
+)
 
 
 class PolicyError(ValueError):
@@ -35,11 +51,20 @@ def _duration(value: Any) -> timedelta:
 
 
 def _moment(value: Any) -> datetime:
-    if isinstance(value, str):
-        value = datetime.fromisoformat(value)
-    if not isinstance(value, datetime):
-        raise ValueError("a moment is written as 2026-12-24T00:00Z")  # noqa: TRY004 (pydantic's)
-    return value if value.tzinfo else value.replace(tzinfo=UTC)
+    if isinstance(value, datetime) and value.tzinfo:
+        return value
+    if isinstance(value, str) and _MOMENT.fullmatch(value):
+        try:
+            return datetime.fromisoformat(value).astimezone(UTC)
+        except OverflowError:
+            raise ValueError(f"{value} is outside the years 1 to 9999") from None
+    raise ValueError("a moment has a time and a zone, such as 2026-12-24T00:00Z")
+
+
+def _one(value: Any) -> Any:
+    if type(value) is not int:  # True == 1 == 1.0, but neither is a version
+        raise ValueError("write: version: 1")
+    return value
 
 
 Duration = Annotated[
@@ -51,13 +76,39 @@ Moment = Annotated[datetime, BeforeValidator(_moment, json_schema_input_type=str
 Who = Annotated[
     str,
     StringConstraints(
-        pattern=r"^(user:[A-Za-z0-9][A-Za-z0-9-]{0,38}|team:[A-Za-z0-9][A-Za-z0-9-]{0,38}/[a-z0-9][a-z0-9_-]{0,99})$"
+        pattern=r"^(user:[A-Za-z0-9][A-Za-z0-9_-]{0,38}|team:[A-Za-z0-9][A-Za-z0-9-]{0,38}/[a-z0-9][a-z0-9_-]{0,99})$"
     ),
 ]
+# A tool's name is ASCII: a look-alike letter would let a tool fall through to a weaker rule.
+Glob = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9._*?-]{1,100}$")]
+
+
+def _without_null(schema: dict[str, Any]) -> None:
+    """The published schema must not take the blank values that we refuse."""
+    for field in schema["properties"].values():
+        if {"type": "null"} in field.get("anyOf", ()):
+            [kind] = [option for option in field.pop("anyOf") if option != {"type": "null"}]
+            field.update(kind)
+            del field["default"]
 
 
 class _Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+    model_config = ConfigDict(
+        extra="forbid", strict=True, frozen=True, json_schema_extra=_without_null
+    )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _nothing_is_left_blank(cls, data: Any) -> Any:
+        """`from:` with every name commented out is null, which must never mean "anyone"."""
+        if isinstance(data, dict) and (blank := [k for k, v in data.items() if v is None]):
+            raise ValueError(f"{blank[0]!a:.40} has no value: give it one, or take the line out")
+        return data
+
+
+def _folded(name: str) -> str:
+    """A name for comparing: without ASCII case. U+212A is no k, so nothing else is folded."""
+    return name.lower() if name.isascii() else name
 
 
 class Group(_Strict):
@@ -70,8 +121,8 @@ class Group(_Strict):
         """Whether this person can fill a place; logins and teams compare without ASCII case."""
         if self.from_ is None:
             return True
-        names = {f"user:{login.lower()}", *(f"team:{t.lower()}" for t in teams)}
-        return any(who.lower() in names for who in self.from_)
+        names = {_folded(f"user:{login}"), *(_folded(f"team:{t}") for t in teams)}
+        return any(_folded(who) in names for who in self.from_)
 
     def __str__(self) -> str:
         """Who is asked for, in words."""
@@ -85,7 +136,7 @@ class Group(_Strict):
 class Rule(_Strict):
     """What it takes to approve the tools that match; the first rule that matches decides."""
 
-    tools: Annotated[tuple[str, ...], Field(min_length=1, strict=False)]
+    tools: Annotated[tuple[Glob, ...], Field(min_length=1, strict=False)]
     require: Annotated[tuple[Group, ...], Field(min_length=1, max_length=10, strict=False)]
     permission: Literal["read", "triage", "write", "maintain", "admin"] = "write"
     surfaces: Annotated[
@@ -121,13 +172,19 @@ class Freeze(_Strict):
     until: Moment
     reason: Annotated[str, Field(min_length=1, max_length=200)]
 
+    @model_validator(mode="after")
+    def _has_a_length(self) -> Self:
+        if self.from_ >= self.until:
+            raise ValueError("a freeze ends after it begins: `from` must be before `until`")
+        return self
+
 
 class Policy(_Strict):
     """The whole file: rules in order, and the freezes."""
 
-    version: Literal[1]
+    version: Annotated[Literal[1], BeforeValidator(_one)]
     rules: Annotated[tuple[Rule, ...], Field(min_length=1, strict=False)]
-    freeze: Annotated[tuple[Freeze, ...], Field(strict=False)] = ()
+    freeze: Annotated[tuple[Freeze, ...], Field(min_length=1, strict=False)] = ()
 
     def rule_for(self, tool: str) -> tuple[int, Rule] | None:
         """The first rule for this tool and its place (from 1), or None: nobody can approve."""
@@ -144,21 +201,67 @@ class Source:
     blob: str | None = None
 
 
+_NAMED_AS = {
+    "from": "people are named as user:LOGIN or team:ORGANISATION/SLUG",
+    "tools": "a tool is named in ASCII letters, digits, . _ - with * and ? for the rest",
+}
+
+
+class _Plain(SafeConstructor):
+    """Moments stay text, for `_moment` to read: YAML would take one without a zone."""
+
+
+_Plain.add_constructor("tag:yaml.org,2002:timestamp", SafeConstructor.construct_yaml_str)
+
+
 def load(text: str) -> Policy:
     """The policy in this text; PolicyError names the place and the fault."""
+    if len(text.encode("utf-8", "surrogatepass")) > MAX_SIZE:
+        raise PolicyError(f"the file: it is larger than {MAX_SIZE // 1024} kB")
     try:
-        data = YAML(typ="safe", pure=True).load(text)
+        _refuse_tricks(text)
+        yaml = YAML(typ="safe", pure=True)
+        yaml.Constructor = _Plain
+        data = yaml.load(text)
     except (YAMLError, ValueError, RecursionError) as error:
-        problem = getattr(error, "problem", None) or "it is not YAML"
-        mark = getattr(error, "problem_mark", None)
-        where = f"line {mark.line + 1}: " if mark else ""
-        raise PolicyError(f"{where}{problem}") from None
+        raise PolicyError(_yaml_problem(error)) from None
     try:
         return Policy.model_validate(data)
     except _ValidationError as error:
-        first = error.errors()[0]
+        first = error.errors(include_url=False, include_input=False)[0]
         where = ".".join(str(part) for part in first["loc"]) or "the file"
-        raise PolicyError(f"{where}: {first['msg']}") from None
+        fault = first["msg"].removeprefix("Value error, ")
+        if first["type"] == "string_pattern_mismatch":
+            fault = _NAMED_AS["from" if "from" in first["loc"] else "tools"]
+        raise PolicyError(f"{where:.200}: {fault}") from None
+
+
+def _refuse_tricks(text: str) -> None:
+    """Refuse what makes YAML mean something else than it shows, before anything is built of it."""
+    depth = 0
+    for event in YAML(typ="safe", pure=True).parse(text):
+        kind = type(event).__name__
+        depth += kind.endswith("StartEvent") - kind.endswith("EndEvent")
+        tricks = (
+            (kind == "AliasEvent" or getattr(event, "anchor", None), "anchors and aliases"),
+            (getattr(event, "tag", None), "tags"),
+            (getattr(event, "version", None) or getattr(event, "tags", None), "directives"),
+            (getattr(event, "value", None) == "<<", "merge keys"),
+            (depth > MAX_DEPTH + 2, f"more than {MAX_DEPTH} levels"),  # stream and document
+        )
+        for found, what in tricks:
+            if found:
+                line = event.start_mark.line + 1
+                raise PolicyError(f"line {line}: {what} are not allowed; write it out plainly")
+
+
+def _yaml_problem(error: Exception) -> str:
+    if isinstance(error, PolicyError):
+        return str(error)
+    problem = getattr(error, "problem", None) or getattr(error, "reason", None) or "it is not YAML"
+    mark = getattr(error, "problem_mark", None)
+    where = f"line {mark.line + 1}" if mark else "the file"
+    return f"{where}: {problem!s:.200}"
 
 
 def floor(approvals: int, surfaces: tuple[Surface, ...] = tuple(Surface)) -> Policy:

@@ -12,9 +12,9 @@ from .counting import (
     missing,
     peer_dismissed,
 )
-from .facts import Facts, Stance, Standing
+from .facts import Facts, Person, Stance, Standing
 from .reasons import Finding, Reason
-from .voices import ineligible
+from .voices import cuts, discount, ineligible
 
 MAX_SKEW = timedelta(seconds=30)
 
@@ -57,10 +57,15 @@ def not_rejected(facts: Facts, policies: Policies, _: datetime) -> Iterator[Find
             yield Finding(Reason.REJECTED, f"@{who} rejected it", who=who)
 
 
-def readable(facts: Facts, _: Policies, __: datetime) -> Iterator[Finding]:
+def readable(facts: Facts, policies: Policies, _: datetime) -> Iterator[Finding]:
     """What could not be read is not known, and what is not known is not approved."""
     for what in facts.unreadable:
         yield Finding(Reason.UNREADABLE, f"{what} could not be read from GitHub")
+    for voice in facts.voices:
+        if voice.standing is Standing.UNREAD and eligible(voice.person, facts, policies):
+            who = voice.person.login
+            because = f"what @{who} said could not be read from GitHub"
+            yield Finding(Reason.UNREADABLE, because, who=who)
 
 
 def clocks_agree(facts: Facts, _: Policies, __: datetime) -> Iterator[Finding]:
@@ -115,7 +120,7 @@ def view_untouched(facts: Facts, _: Policies, __: datetime) -> Iterator[Finding]
 def nobody_objects(facts: Facts, policies: Policies, _: datetime) -> Iterator[Finding]:
     """A request for changes by someone who may decide holds until they or their peers lift it."""
     for voice in facts.voices:
-        if voice.stance is not Stance.BLOCK or changed_mind(voice, facts):
+        if voice.stance is not Stance.BLOCK or changed_mind(voice, facts, policies):
             continue
         lifted = voice.standing is Standing.DISMISSED and peer_dismissed(voice, facts, policies)
         if eligible(voice.person, facts, policies) and not lifted:
@@ -134,14 +139,29 @@ def enough_people(facts: Facts, policies: Policies, now: datetime) -> Iterator[F
 def access_known(facts: Facts, policies: Policies, now: datetime) -> Iterator[Finding]:
     """Someone whose word could decide and about whom GitHub would not answer is looked at again."""
     short = any(enough_people(facts, policies, now))
+    for person in dict.fromkeys(asked_about(facts, short=short)):
+        reasons = [ineligible(person, facts, rule) for _, _, rule in matched(facts, policies)]
+        if Reason.ACCESS_UNKNOWN in reasons or (short and half_known(person, facts, policies)):
+            because = f"GitHub did not say what @{person.login} may do"
+            yield Finding(Reason.ACCESS_UNKNOWN, because, who=person.login)
+
+
+def asked_about(facts: Facts, *, short: bool) -> Iterator[Person]:
+    """Those whose word could change the decision: every no, and every yes while some is missing."""
+    last = cuts(facts)
     for voice in facts.voices:
-        if voice.stance is Stance.APPROVE and not short:
-            continue
-        rules = matched(facts, policies)
-        if Reason.ACCESS_UNKNOWN in {ineligible(voice.person, facts, rule) for _, _, rule in rules}:
-            who = voice.person.login
-            because = f"GitHub did not say what @{who} may do"
-            yield Finding(Reason.ACCESS_UNKNOWN, because, who=who)
+        if voice.stance is not Stance.APPROVE or (short and discount(voice, facts, last) is None):
+            yield voice.person
+        if voice.stance is Stance.BLOCK and voice.dismisser:
+            yield voice.dismisser
+
+
+def half_known(person: Person, facts: Facts, policies: Policies) -> bool:
+    """Whether an eligible person may also be in a team that could not be read."""
+    return any(
+        ineligible(person, facts, rule) is None and facts.access[person.id].unread & rule.teams()
+        for _, _, rule in matched(facts, policies)
+    )
 
 
 CHECKS: tuple[Check, ...] = (

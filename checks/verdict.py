@@ -3,7 +3,7 @@
 This is the only place that decides.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
@@ -12,7 +12,7 @@ from .counting import Policies, eligible, matched, valid_until
 from .facts import Facts, Stance, Voice
 from .reasons import REASONS, Finding, Reason, Weight
 from .rules import CHECKS
-from .voices import Heard, discount, discount_by, excluded, ineligible
+from .voices import Heard, cuts, discount, discount_by, excluded, ineligible
 
 
 class Decision(StrEnum):
@@ -52,7 +52,8 @@ def judge(facts: Facts, policies: Policies, now: datetime) -> Verdict:
     findings = [f for check in CHECKS for f in check(facts, policies, now)]
     if not policies:
         findings.append(Finding(Reason.POLICY_UNREADABLE, "there is no policy at all"))
-    heard = tuple(hear(v, facts, policies, now) for v in facts.voices)
+    last = cuts(facts)
+    heard = tuple(hear(v, facts, policies, now, last) for v in facts.voices)
     findings += [
         Finding(h.reason, REASONS[h.reason].means, who=h.voice.person.login)
         for h in heard
@@ -82,7 +83,9 @@ def decision(findings: Sequence[Finding]) -> Decision:
     return Decision.APPROVED
 
 
-def hear(voice: Voice, facts: Facts, policies: Policies, now: datetime) -> Heard:
+def hear(
+    voice: Voice, facts: Facts, policies: Policies, now: datetime, last: Mapping[int, datetime]
+) -> Heard:
     """Whether one stance counts, by the first policy that says no."""
     if voice.stance is not Stance.APPROVE:
         reason = excluded(voice.person, facts)
@@ -92,4 +95,12 @@ def hear(voice: Voice, facts: Facts, policies: Policies, now: datetime) -> Heard
             reason = next((r for r in reasons if r), Reason.NOT_IN_GROUP)
         return Heard(voice, reason)
     reasons = (discount_by(voice, facts, rule, now) for _, _, rule in matched(facts, policies))
-    return Heard(voice, discount(voice, facts) or next((r for r in reasons if r), None))
+    found = discount(voice, facts, last) or next((r for r in reasons if r), None)
+    return Heard(voice, found or unruled(facts, policies))
+
+
+def unruled(facts: Facts, policies: Policies) -> Reason | None:
+    """Why nobody's approval can count: a policy is missing or has no rule for the tool."""
+    if not policies or any(source.policy is None for source in policies):
+        return Reason.POLICY_UNREADABLE
+    return None if len(matched(facts, policies)) == len(policies) else Reason.NO_RULE

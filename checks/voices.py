@@ -1,6 +1,6 @@
 """Who is heard: why one stance counts or does not, before any counting begins."""
 
-from collections.abc import Iterable
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -24,7 +24,7 @@ class Heard:
 
 def excluded(person: Person, facts: Facts) -> Reason | None:
     """Why this account can never decide here, whatever it says; None when it may."""
-    if person.kind != "User" or person.login.endswith("[bot]"):
+    if person.kind != "User" or person.login.lower().endswith("[bot]"):
         return Reason.NOT_A_PERSON
     if person.id in facts.identities:
         return Reason.REQUESTER
@@ -81,23 +81,28 @@ def names(digest: str, prefix: str) -> bool:
     return len(prefix) >= 12 and digest.removeprefix("sha256:").startswith(prefix.lower())  # noqa: PLR2004
 
 
-def cut(voices: Iterable[Voice]) -> datetime | None:
-    """When one person last said no or took something back: nothing they said until then counts.
+def cuts(facts: Facts) -> dict[int, datetime]:
+    """When each person last said no or took something back: nothing they said until then counts.
 
     A dismissal or deletion takes away and never revives what was said earlier; on ties no wins.
+    What nobody can read now may be gone too.
     """
-    taken = (Standing.GONE, Standing.DISMISSED)
-    noes = [v.at for v in voices if v.stance is not Stance.APPROVE or v.standing in taken]
-    return max(noes, default=None)
+    taken = (Standing.GONE, Standing.DISMISSED, Standing.UNREAD)
+    last: dict[int, datetime] = {}
+    for voice in facts.voices:
+        if voice.stance is not Stance.APPROVE or voice.standing in taken:
+            who = voice.person.id
+            last[who] = max(voice.at, last.get(who, voice.at))
+    return last
 
 
-def discount(voice: Voice, facts: Facts) -> Reason | None:
-    """Why an approval does not count under any policy; None when it stands."""
+def discount(voice: Voice, facts: Facts, last: Mapping[int, datetime]) -> Reason | None:
+    """Why an approval does not count under any policy; None when it stands. `last` is `cuts`."""
     reason = excluded(voice.person, facts) or flaw(voice, facts)
     if reason:
         return reason
-    last = cut(v for v in facts.voices if v.person.id == voice.person.id)
-    return Reason.SUPERSEDED_STANCE if last is not None and voice.at <= last else None
+    cut = last.get(voice.person.id)
+    return Reason.SUPERSEDED_STANCE if cut is not None and voice.at <= cut else None
 
 
 def lapses(voice: Voice, rule: Rule) -> datetime | None:

@@ -1,6 +1,7 @@
 """The worker's loop: what is due is done, one thing at a time for each proposal."""
 
 import asyncio
+from collections import Counter
 from collections.abc import Awaitable, Callable, Coroutine
 from datetime import timedelta
 from typing import Any
@@ -8,6 +9,7 @@ from typing import Any
 import structlog
 
 from proposals.flow import Ports, advance, expire, recover
+from proposals.lifecycle import State
 from proposals.plan import Proposal
 from proposals.store import Step
 from webhook_app.deliveries import Asked
@@ -43,6 +45,8 @@ class Worker:
         self._post = asyncio.Event()
         self._busy: set[str] = set()
         self._again: set[str] = set()
+        self._resting: set[str] = set()
+        self._faults: Counter[str] = Counter()
         self._sending: set[str] = set()
         self._tasks: set[asyncio.Task[None]] = set()
 
@@ -83,10 +87,15 @@ class Worker:
     async def _drain(self) -> None:
         while True:
             self._bell.clear()
-            for id_ in self._inbox.drain():
+            for id_ in self._inbox.drain() | self._unopened():
                 self.nudge(id_)
             self._post.set()
             await _rung(self._bell, 1.0)
+
+    def _unopened(self) -> set[str]:
+        """Proposals that a door has pinned and that nobody is opening yet."""
+        pinned = {p.id for p in self.ports.store.proposals(state=State.PINNED, limit=1000)}
+        return pinned - self._busy - self._resting
 
     async def _advance(self, id_: str) -> None:
         """Advance one proposal until nothing new came meanwhile; plan another look when told to."""
@@ -94,15 +103,30 @@ class Worker:
         try:
             while True:
                 self._again.discard(id_)
-                wait = await advance(self.ports, id_)
+                wait = await self._advanced(id_)
                 self._post.set()
                 if id_ not in self._again:
                     break
         finally:
             self._busy.discard(id_)
-        if wait is not None:
-            loop = asyncio.get_running_loop()
-            loop.call_later(wait.total_seconds(), self.nudge, id_)
+        if wait is not None and id_ not in self._resting:
+            self._resting.add(id_)
+            asyncio.get_running_loop().call_later(wait.total_seconds(), self._rested, id_)
+
+    async def _advanced(self, id_: str) -> timedelta | None:
+        """Advance once; a fault of our own is logged and tried again ever more rarely."""
+        try:
+            wait = await advance(self.ports, id_)
+        except Exception:
+            self._faults[id_] += 1
+            log.exception("advance", proposal=id_, times=self._faults[id_])
+            return min(timedelta(seconds=2 ** self._faults[id_]), timedelta(minutes=10))
+        self._faults.pop(id_, None)
+        return wait
+
+    def _rested(self, id_: str) -> None:
+        self._resting.discard(id_)
+        self.nudge(id_)
 
     async def _send(self) -> None:
         while True:

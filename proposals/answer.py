@@ -1,0 +1,152 @@
+"""What an agent is told of its proposal: `placet.call/v1`, every key always present. Pure."""
+
+from datetime import datetime
+from typing import Any
+
+from .lifecycle import State
+from .plan import Proposal
+
+SCHEMA = "placet.call/v1"
+_STATUS = {State.OPEN: "awaiting_approval", State.CLAIMED: "awaiting_approval"}
+# While the tool runs nobody knows yet: null, as after an unknown outcome.
+_EXECUTED = {State.APPLIED: True, State.STARTED: None, State.UNKNOWN: None}
+_VERDICTS = ("verified", "contradicted", "unverified", "asserted")
+_OK = {"verified": True, "contradicted": False}
+_HINTS = {
+    State.ENDED: "Nothing was changed. Ask again only if it is still wanted.",
+    State.FAILED: "It was not done. Read the reason before you ask again; that is a new proposal.",
+    State.UNKNOWN: "Do not call it again: a person is asked to find out what happened.",
+}
+_SAY = {
+    State.PLANNING: "Nothing has been changed yet. What {what} would change is being worked out.",
+    State.PINNED: "Nothing has been changed yet. The plan is ready, and approval is about to be "
+    "asked for on GitHub: {what}.",
+    State.OPEN: "Nothing has been changed yet. I asked for approval: {what}.{at} Someone other "
+    "than you and the people you work for must approve it before {until}.",
+    State.CLAIMED: "Nothing has been changed yet. It is approved, and what it would change now is "
+    "being compared with what was approved: {what}.{at}",
+    State.STARTED: "It has been started; whether it worked is not known yet: {what}.{at}",
+    State.UNKNOWN: "Outcome unknown: {what} was started, and nobody can say what it changed.{why} "
+    "It will not be run again; a person must find out.{at}",
+    State.FAILED: "Not done: {what}.{why}{at}",
+    State.ENDED: "Not done: {what}. Nothing was changed.{why}{at}",
+}
+
+
+def answer(
+    proposal: Proposal, url: str | None = None, *, already_applied: bool = False
+) -> dict[str, Any]:
+    """Tell where a proposal stands; `url` is its pull request when the proposal has none yet.
+
+    `already_applied`: the same call was made before, and this is its receipt.
+    """
+    page = proposal.place.url if proposal.place else url
+    plan = proposal.pinned.plan if proposal.pinned else {}
+    outcome = proposal.outcome or {}
+    return {
+        "schema": SCHEMA,
+        "status": _STATUS.get(proposal.state, proposal.state.value),
+        "executed": _executed(proposal),
+        "tool": proposal.tool,
+        "proposal": proposal.id,
+        "digest": proposal.pinned.digest if proposal.pinned else None,
+        "already_applied": already_applied and proposal.state is State.APPLIED,
+        "summary": proposal.summary,
+        "effects": plan.get("effects", []),
+        "cost": plan.get("cost"),
+        "warnings": plan.get("warnings", []),
+        "pull_request": page,
+        "expires_at": stamp(proposal.expires),
+        "confirm_token": None,
+        "say_to_user": _say(proposal, page, repeated=already_applied),
+        "next": _next(proposal),
+        "result": outcome.get("result"),
+        "_verification": verification(proposal),
+        "error": _error(proposal),
+        "turn_report": {},
+    }
+
+
+def details(proposal: Proposal, url: str | None = None) -> dict[str, Any]:
+    """Tell all there is to know: the answer, the last verdict, where to look, and the receipt.
+
+    `url` is the address of this server.
+    """
+    here = f"{url or ''}/v1/proposals/{proposal.id}"
+    return answer(proposal) | {
+        "verdict": proposal.verdict,
+        "links": {
+            "self": here,
+            "pull_request": proposal.place.url if proposal.place else None,
+            "parent": f"{url or ''}/v1/proposals/{proposal.parent}" if proposal.parent else None,
+        },
+        "receipt": proposal.outcome,
+    }
+
+
+def verification(proposal: Proposal) -> dict[str, Any]:
+    """Say on what basis an outcome stands: `none`, or what reading the world back showed."""
+    outcome = proposal.outcome or {}
+    checks = outcome.get("checks", [])
+    basis = outcome.get("basis")
+    if basis is None and proposal.state is State.FAILED and checks:
+        basis = "contradicted"
+    verdict = basis if basis in _VERDICTS else "none"
+    return {"verdict": verdict, "ok": _OK.get(verdict), "checks": checks}
+
+
+def _executed(proposal: Proposal) -> bool | None:
+    """Null also when the tool said yes and the world says no: it may have done a part of it."""
+    contradicted = verification(proposal)["verdict"] == "contradicted"
+    return None if contradicted else _EXECUTED.get(proposal.state, False)
+
+
+def stamp(moment: datetime) -> str:
+    """Write a moment as the contract does: UTC, in whole seconds."""
+    return moment.isoformat(timespec="seconds").replace("+00:00", "Z")
+
+
+def quoted(text: str, limit: int = 200) -> str:
+    """Text of an agent or a plan inside a sentence of ours: one line, marked as not ours."""
+    line = " ".join("".join(c if c.isprintable() else " " for c in text).split())
+    line = line if len(line) <= limit else line[: limit - 1] + "…"
+    return "`" + line.replace("`", "'") + "`"
+
+
+def _next(proposal: Proposal) -> dict[str, Any] | None:
+    if proposal.state in {State.APPLIED, State.FAILED, State.ENDED}:
+        return None
+    arguments = {"proposal": proposal.id}
+    return {"tool": "placet_status", "arguments": arguments, "do_not_repeat": True}
+
+
+def _error(proposal: Proposal) -> dict[str, str] | None:
+    hint = _HINTS.get(proposal.state)
+    if hint is None:
+        return None
+    code = proposal.reason or proposal.state.value
+    return {"code": code, "message": proposal.why, "hint": hint}
+
+
+def _say(proposal: Proposal, page: str | None, *, repeated: bool) -> str:
+    if proposal.state is State.APPLIED:
+        return _say_applied(proposal, repeated=repeated)
+    return _SAY[proposal.state].format(
+        what=quoted(proposal.summary or proposal.tool),
+        until=f"{proposal.expires.day} {proposal.expires:%b %H:%M} UTC",
+        why=f" The reason: {quoted(proposal.why, 500)}." if proposal.why else "",
+        at=f" {page}" if page else "",
+    )
+
+
+def _say_applied(proposal: Proposal, *, repeated: bool) -> str:
+    what = quoted(proposal.summary or proposal.tool)
+    bases = {
+        "verified": "It was checked by reading it back.",
+        "asserted": "A person looked and said so; Placet could not read it back.",
+    }
+    basis = str((proposal.outcome or {}).get("basis"))
+    told = bases.get(basis, "The tool reported it; nothing was read back.")
+    if repeated:
+        return f"This was done before and was not done again: {what}. {told}"
+    return f"Done: {what}. {told}"

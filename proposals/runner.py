@@ -1,0 +1,102 @@
+"""Runs tools: plans that must come out the same twice, an apply that never raises."""
+
+import asyncio
+from collections.abc import Mapping
+
+from .canonical import JSON, NotCanonical, canonical
+from .plan import Pinned, difference, drifted, pin
+from .ports import Checked, Order, Outcome, PlanFailed, Reading, Returned, Toolkit
+from .tools import BadArguments, Tool, printable
+
+MAX_PLAN = 400_000  # canonical bytes, what may vary included; a person must be able to read it
+_SHOWN = 5
+_OPERATOR = "The tool's operator must look."
+
+
+class Runner:
+    """The tools of every kind behind one door; `toolkits` are by the kind they run."""
+
+    def __init__(self, toolkits: Mapping[str, Toolkit]) -> None:
+        self._toolkits = toolkits
+
+    async def plan_twice(self, tool: Tool, arguments: object) -> Pinned:
+        """The plan that a person is asked about. BadArguments, and PlanFailed when there is none.
+
+        Planning the same world twice must give one digest; else code nondeterministic_plan.
+        """
+        plain = tool.validate(arguments)
+        first = await self._plan(tool, plain)
+        second = await self._plan(tool, plain)
+        if drifted(first, second):
+            raise _nondeterministic(first, second)
+        return second
+
+    async def plan_again(self, tool: Tool, arguments: object) -> Pinned:
+        """The plan as it would be now; PlanFailed, also for arguments that no longer fit."""
+        try:
+            plain = tool.validate(arguments)
+        except BadArguments as error:
+            raise PlanFailed(error.code, str(error), error.hint) from None
+        return await self._plan(tool, plain)
+
+    async def apply(self, tool: Tool, order: Order) -> Returned:
+        """Run the change once. Whatever goes wrong in here, it may have happened: LOST."""
+        try:
+            toolkit = self._toolkit(tool)
+        except PlanFailed as error:
+            return Returned(Outcome.DID_NOTHING, why=str(error))
+        try:
+            return await toolkit.apply(tool, order)
+        except Exception as error:  # noqa: BLE001 (an apply that raises would look like none)
+            return Returned(Outcome.LOST, why=f"Applying broke off: {type(error).__name__}.")
+
+    async def verify(self, tool: Tool, order: Order, result: JSON) -> Checked:
+        """Read the world back; a reading that breaks off shows nothing."""
+        try:
+            return await self._toolkit(tool).verify(tool, order, result)
+        except Exception as error:  # noqa: BLE001 (the outcome of the apply stands without it)
+            why = f"Reading back broke off: {type(error).__name__}."
+            return Checked(Reading.UNVERIFIED, why=why)
+
+    async def close(self) -> None:
+        """Stop what is kept warm."""
+        for toolkit in self._toolkits.values():
+            await toolkit.close()
+
+    def _toolkit(self, tool: Tool) -> Toolkit:
+        if tool.kind not in self._toolkits:
+            message = f"Nothing here runs tools of kind {tool.kind}."
+            raise PlanFailed("tool_not_started", message, _OPERATOR)
+        return self._toolkits[tool.kind]
+
+    async def _plan(self, tool: Tool, arguments: JSON) -> Pinned:
+        planned = await self._toolkit(tool).plan(tool, arguments)
+        if "spend" in tool.touches and planned.cost is None:
+            message = "The tool spends, but its plan names no cost."
+            raise PlanFailed("bad_plan", message, _OPERATOR)
+        try:
+            # Off the event loop: canonicalising takes 10 ms for each 90 kB.
+            pinned, size = await asyncio.to_thread(
+                lambda: _measured(pin(tool.identity(), arguments, planned, tool.volatile))
+            )
+        except NotCanonical as error:
+            raise PlanFailed("bad_plan", f"The tool's plan: {error}", _OPERATOR) from None
+        if size > MAX_PLAN:
+            message = f"The plan has {size:,} bytes; a person can be shown {MAX_PLAN:,}."
+            raise PlanFailed("plan_too_large", message, "Ask for less at once.")
+        return pinned
+
+
+def _measured(pinned: Pinned) -> tuple[Pinned, int]:
+    return pinned, len(canonical([pinned.plan, pinned.volatile]))
+
+
+def _nondeterministic(first: Pinned, second: Pinned) -> PlanFailed:
+    differing = [printable(change.pointer, 120) for change in difference(first, second)]
+    more = f" and {len(differing) - _SHOWN} more" if len(differing) > _SHOWN else ""
+    return PlanFailed(
+        "nondeterministic_plan",
+        f"Planned twice, it came out differently at {', '.join(differing[:_SHOWN])}{more}.",
+        "Ask again if the data changed just then. If not, the tool's operator must make its plan"
+        " repeatable; only what is below /preview and /warnings may be declared volatile.",
+    )

@@ -1,0 +1,17 @@
+"""What the operator declares of a tool in placet.toml, and the catalog of them. Pure, no I/O."""
+
+from .arguments import BadArguments, printable
+from .catalog import Catalog, UnknownTool
+from .declaration import BadDeclaration, Tool, declared
+from .title import title
+
+__all__ = [
+    "BadArguments",
+    "BadDeclaration",
+    "Catalog",
+    "Tool",
+    "UnknownTool",
+    "declared",
+    "printable",
+    "title",
+]

@@ -1,0 +1,1 @@
+"""A GitHub on this machine and what is played on it."""

@@ -1,0 +1,1 @@
+"""What a person or an App can do. Every route, page and Person method comes through here."""

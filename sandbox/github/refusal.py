@@ -1,0 +1,36 @@
+"""How GitHub says no: a status, its words and sometimes a list of errors."""
+
+from collections.abc import Sequence
+from typing import Any
+
+DOCS = "https://docs.github.com/rest"
+
+
+class Refused(Exception):
+    """An action that GitHub refuses: what a person or an App asked is not possible."""
+
+    def __init__(
+        self, status: int, message: str, errors: Sequence[str | dict[str, Any]] = ()
+    ) -> None:
+        super().__init__(message)
+        self.status = status
+        self.message = message
+        self.errors = list(errors)
+
+
+NOT_FOUND = Refused(404, "Not Found")
+BAD_CREDENTIALS = Refused(401, "Bad credentials")
+NOT_ACCESSIBLE = Refused(403, "Resource not accessible by integration")
+
+
+def invalid(resource: str, field: str, code: str = "invalid", message: str = "") -> Refused:
+    """Give the 422 of GitHub's validation, for one field."""
+    error = {"resource": resource, "field": field, "code": code}
+    return Refused(422, "Validation Failed", [error | ({"message": message} if message else {})])
+
+
+def custom(resource: str, message: str) -> Refused:
+    """Give the 422 of GitHub's validation that has only words."""
+    return Refused(
+        422, "Validation Failed", [{"resource": resource, "code": "custom", "message": message}]
+    )

@@ -1,0 +1,254 @@
+"""The stage of the demo, of `make sandbox` and of whole-system tests: a GitHub, a Placet, people.
+
+Everything is real but GitHub: a Placet server as its own process, a SQLite database that the tool
+changes, and the sandbox's GitHub with real git repositories, all on 127.0.0.1.
+"""
+
+import asyncio
+import contextlib
+import json
+import os
+import socket
+import sqlite3
+import sys
+from collections.abc import AsyncIterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import httpx
+import uvicorn
+from fastapi import FastAPI
+
+from sandbox.github import World, create_app
+from sandbox.github.model import App
+
+REPOSITORY = "acme/approvals"
+TOOL = "crm.deactivate_customers"
+AGENT = "cleanup-bot"
+SECRET = "a-secret-of-this-machine-only"  # noqa: S105 (both sides of it are on this machine)
+PERMISSIONS = {
+    "contents": "write",
+    "pull_requests": "write",
+    "checks": "write",
+    "issues": "read",
+    "members": "read",
+}
+EVENTS = ("pull_request", "pull_request_review", "issue_comment", "check_run", "push")
+POLICY = """\
+# Who may approve what. The first rule that matches a tool decides; no rule means nobody can.
+version: 1
+rules:
+  - tools: ["crm.*"]
+    require: [{approvals: 1}]
+    permission: write
+    expires: 4h
+"""
+CUSTOMERS = {
+    17: "Ada Bakery",
+    23: "Birch & Sons",
+    31: "Cobalt Ltd",
+    42: "Dune Travel",
+    58: "Elm Street Books",
+    66: "Foxglove Farm",
+}
+
+
+@dataclass(slots=True)
+class Stage:
+    """Where everything is; `token` is the agent's."""
+
+    folder: Path
+    world: World
+    app: App
+    placet: str
+    token: str = ""
+    process: asyncio.subprocess.Process | None = None
+
+    @property
+    def github(self) -> str:
+        """The address of the sandbox's GitHub."""
+        return self.world.url
+
+    @property
+    def database(self) -> Path:
+        """The database that the tool changes."""
+        return self.folder / "crm.db"
+
+    @property
+    def config(self) -> Path:
+        """The server's configuration."""
+        return self.folder / "placet.toml"
+
+    def active(self) -> set[int]:
+        """The customers that are active in the database right now."""
+        with contextlib.closing(sqlite3.connect(self.database)) as db:
+            return {i for (i,) in db.execute("SELECT id FROM customers WHERE active")}
+
+    def deactivate_by_hand(self, customer: int) -> None:
+        """What somebody else does to the database meanwhile."""
+        with contextlib.closing(sqlite3.connect(self.database)) as db, db:
+            db.execute("UPDATE customers SET active = 0 WHERE id = ?", (customer,))
+
+    async def operator(self, *words: str) -> Any:
+        """Run one of the operator's commands; its answer as data. RuntimeError when it fails."""
+        argv = [*_program(), *words, "--config", str(self.config), "--json"]
+        done = await asyncio.create_subprocess_exec(*argv, stdout=-1, stderr=-1)
+        said, complaint = await done.communicate()
+        if done.returncode:
+            raise RuntimeError(complaint.decode(errors="replace").strip())
+        return json.loads(said)
+
+
+@contextlib.asynccontextmanager
+async def stage(folder: Path, policy: str = POLICY) -> AsyncIterator[Stage]:
+    """Set everything up in this folder, run it, and stop it at the end."""
+    folder.mkdir(parents=True, exist_ok=True)
+    world = World(folder / "github")
+    async with contextlib.AsyncExitStack() as stack:
+        world.url = await stack.enter_async_context(served(create_app(world)))
+        port = free_port()
+        app = people_and_repository(world, policy, f"http://127.0.0.1:{port}/webhook")
+        here = Stage(folder, world, app, f"http://127.0.0.1:{port}")
+        write_database(here)
+        write_configuration(here, _tool(here))
+        here.process = await stack.enter_async_context(running(here))
+        added = await here.operator("agents", "add", AGENT, str(world.account("dana").id))
+        here.token = added["token"]
+        yield here
+        await world.aclose()
+
+
+def people_and_repository(world: World, policy: str, hook: str) -> App:
+    """Let acme found its approvals repository and install Placet on it."""
+    for login in ("dana", "lee", "noor", "sam"):
+        world.add_user(login)
+    world.add_organisation("acme", owners=["noor"])
+    world.add_team("acme", "data", members=["lee", "noor"])
+    world.add_repository(
+        REPOSITORY,
+        files={"README.md": "# Approvals\n", ".github/placet.yml": policy},
+        collaborators={"dana": "write", "lee": "write", "noor": "admin", "sam": "read"},
+    )
+    app = world.add_app(
+        "placet", permissions=PERMISSIONS, events=EVENTS, webhook_secret=SECRET, hook_url=hook
+    )
+    world.install(app, "acme", [REPOSITORY])
+    return app
+
+
+def write_database(here: Stage) -> None:
+    """Make the database of the story."""
+    with contextlib.closing(sqlite3.connect(here.database)) as db, db:
+        db.execute("CREATE TABLE customers(id INTEGER PRIMARY KEY, name TEXT, active INTEGER)")
+        db.executemany("INSERT INTO customers VALUES (?, ?, 1)", CUSTOMERS.items())
+
+
+def write_configuration(here: Stage, tools: str) -> None:
+    """Write what an operator writes: the App's key and placet.toml."""
+    key = here.folder / "app.pem"
+    key.write_text(here.app.private_key)
+    key.chmod(0o600)
+    here.config.write_text(_server(here) + tools)
+
+
+@contextlib.asynccontextmanager
+async def served(app: FastAPI) -> AsyncIterator[str]:
+    """Serve an application on a free port of 127.0.0.1; its address."""
+    listening = socket.create_server(("127.0.0.1", 0))
+    # Deliveries and pages wait for nobody at the end.
+    config = uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=1)
+    server = uvicorn.Server(config)
+    task = asyncio.create_task(server.serve(sockets=[listening]))
+    while not server.started:  # noqa: ASYNC110 (uvicorn has no event for it)
+        await asyncio.sleep(0.005)
+    try:
+        yield f"http://127.0.0.1:{listening.getsockname()[1]}"
+    finally:
+        server.should_exit = True
+        await task
+
+
+@contextlib.asynccontextmanager
+async def running(here: Stage) -> AsyncIterator[asyncio.subprocess.Process]:
+    """Run Placet's server as its own process until the end; its log goes to placet.log."""
+    with (here.folder / "placet.log").open("ab") as log:
+        process = await asyncio.create_subprocess_exec(
+            *_program(),
+            "serve",
+            "--config",
+            str(here.config),
+            stdout=log,
+            stderr=log,
+            env=_environment(),
+        )
+    try:
+        await _ready(here, process)
+        yield process
+    finally:
+        if process.returncode is None:
+            process.terminate()
+        await process.wait()
+
+
+async def _ready(here: Stage, process: asyncio.subprocess.Process) -> None:
+    async with httpx.AsyncClient() as http:
+        for _ in range(600):
+            if process.returncode is not None:
+                break
+            with contextlib.suppress(httpx.TransportError):
+                if (await http.get(f"{here.placet}/readyz")).is_success:
+                    return
+            await asyncio.sleep(0.05)
+    log = (here.folder / "placet.log").read_text(errors="replace")
+    raise RuntimeError(f"Placet's server did not get ready. Its log ends with:\n{log[-2000:]}")
+
+
+def free_port() -> int:
+    """A port of 127.0.0.1 that nobody uses right now."""
+    with contextlib.closing(socket.create_server(("127.0.0.1", 0))) as listening:
+        return int(listening.getsockname()[1])
+
+
+def _program() -> list[str]:
+    return [sys.executable, "-c", "from webhook_app.cli import main; main()"]
+
+
+def _environment() -> Mapping[str, str]:
+    kept = ("PATH", "HOME", "LANG", "VIRTUAL_ENV", "PYTHONPATH", "COVERAGE_PROCESS_START")
+    return {name: os.environ[name] for name in kept if name in os.environ}
+
+
+def _server(here: Stage) -> str:
+    acme, repository = here.world.account("acme").id, here.world.repository(REPOSITORY).id
+    return f"""\
+[server]
+url = "{here.placet}"
+port = {here.placet.rsplit(":", 1)[1]}
+app_id = {here.app.id}
+private_key_file = "app.pem"
+webhook_secret = "{SECRET}"
+accounts = [{acme}]
+store = "placet.db"
+api_url = "{here.github}"
+html_url = "{here.github}"
+write_burst = 80
+writes_per_minute = 80
+
+[repository.default]
+id = {repository}
+"""
+
+
+def _tool(here: Stage) -> str:
+    database = here.database.resolve().as_uri()
+    return f"""
+[tool.{TOOL}]
+kind = "python"
+effect = "destructive"
+module = "sandbox.tools.customers"
+summary = "Deactivate {{count:customer}} in crm.db"
+plan_env = {{DATABASE = "{database}?mode=ro"}}
+apply_env = {{DATABASE = "{database}?mode=rw"}}
+timeout = "30s"
+"""

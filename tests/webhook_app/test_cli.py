@@ -1,0 +1,232 @@
+import json
+import os
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from proposals.canonical import digest
+from tests.running import SECRET, written
+from webhook_app.cli.program import program
+from webhook_app.client import Placet, PlacetError, StillWaiting
+
+PLACET = [sys.executable, "-c", "from webhook_app.cli import main; main()"]
+ROOT = Path(__file__).parents[2]
+
+
+def free_port() -> int:
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        port = found.getsockname()[1]
+        assert isinstance(port, int)
+        return port
+
+
+def placet(*words: str, stdin: str | None = None, **env: str) -> Result:
+    """Run the command line in this process; its environment is `env` alone."""
+    return CliRunner().invoke(
+        program, words, input=stdin, env={"PLACET_URL": None, "PLACET_TOKEN": None} | env
+    )
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, str]]:
+    """A server in a process of its own: its placet.toml and its address."""
+    folder = tmp_path_factory.mktemp("served")
+    port = free_port()
+    config = written(folder, f"port = {port}\n")
+    log = (folder / "log").open("wb")
+    process = subprocess.Popen(
+        [*PLACET, "serve", "--config", str(config)],
+        cwd=folder,
+        env={"PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT)},
+        stderr=log,
+    )
+    end = time.monotonic() + 60
+    while placet("status", "--config", str(config)).exit_code:
+        assert process.poll() is None, (folder / "log").read_text()
+        assert time.monotonic() < end, (folder / "log").read_text()
+        time.sleep(0.1)
+    yield config, f"http://127.0.0.1:{port}"
+    process.terminate()
+    assert process.wait(30) in (0, -15)
+    log.close()
+
+
+@pytest.fixture(scope="module")
+def token(server: tuple[Path, str]) -> str:
+    result = placet("agents", "add", "cleanup-bot", "8", "--config", str(server[0]))
+    assert result.exit_code == 0, result.output
+    return result.stdout.splitlines()[0]
+
+
+def test_an_agent_is_added_and_its_token_told_once(server: tuple[Path, str], token: str) -> None:
+    config = str(server[0])
+    assert token.startswith("placet_")
+    assert len(token) == len("placet_") + 43
+    said = json.loads(placet("agents", "list", "--json", "--config", config).stdout)
+    assert [(a["name"], a["identities"]) for a in said["agents"]] == [("cleanup-bot", [8])]
+    assert token not in (server[0].parent / "log").read_text()
+    again = placet("agents", "add", "cleanup-bot", "8", "--config", config)
+    assert again.exit_code == 1
+    assert "Choose another name" in again.stderr
+
+
+@pytest.mark.parametrize("name", ["../x", "Ä", "a b", "x" * 65, ""])
+def test_a_name_that_is_none(server: tuple[Path, str], name: str) -> None:
+    result = placet("agents", "add", "--config", str(server[0]), "--", name, "8")
+    assert result.exit_code == 1
+    assert "no name for an agent" in result.stderr
+
+
+def test_an_agent_proposes_looks_and_takes_back(server: tuple[Path, str], token: str) -> None:
+    config, url = server
+    env = {"PLACET_URL": url, "PLACET_TOKEN": token}
+    asked = placet("propose", "rows.update", "-", "--json", stdin='{"ids": [17]}', **env)
+    said = json.loads(asked.stdout)
+    assert said["status"] in {"pinned", "awaiting_approval"}
+    shown = placet("status", said["proposal"], **env)
+    assert "Nothing has been changed yet." in shown.stdout
+    assert said["proposal"] in placet("status", **env).stdout
+    assert said["proposal"] in placet("status", "--config", str(config)).stdout
+    operator = placet("status", said["proposal"], "--json", "--config", str(config))
+    assert json.loads(operator.stdout)["agent"] == "cleanup-bot"
+    back = placet("withdraw", said["proposal"], "--reason", "not needed", **env)
+    assert "Nothing was changed." in back.stdout
+    again = placet("withdraw", said["proposal"], **env)
+    assert again.exit_code == 1
+    assert again.stderr.startswith("placet: already_over: ")
+
+
+def test_the_sdk_does_the_same(server: tuple[Path, str], token: str) -> None:
+    with Placet(server[1], token) as agent:
+        asked = agent.propose("rows.update", {"ids": [18]}, reason="they bounced", key="k-18")
+        assert (
+            agent.propose("rows.update", {"ids": [18]}, key="k-18")["proposal"] == asked["proposal"]
+        )
+        with pytest.raises(StillWaiting):
+            agent.wait(asked["proposal"], 0.0)
+        assert agent.withdraw(asked["proposal"])["status"] == "ended"
+        assert agent.wait(asked["proposal"], 5.0)["error"]["code"] == "withdrawn"
+        assert [tool["name"] for tool in agent.tools()] == ["rows.read", "rows.update"]
+        with pytest.raises(PlacetError) as error:
+            agent.propose("rows.read", {})
+    assert (error.value.code, error.value.status) == ("not_gated", 422)
+
+
+def test_a_revoked_agent_is_shut_out_and_its_proposals_end(server: tuple[Path, str]) -> None:
+    config, url = str(server[0]), server[1]
+    token = placet("agents", "add", "brief", "5", "--config", config).stdout.splitlines()[0]
+    with Placet(url, token) as agent:
+        asked = agent.propose("rows.update", {"ids": [19]})["proposal"]
+        said = json.loads(placet("agents", "revoke", "brief", "--json", "--config", config).stdout)
+        assert said["withdrawn"] == [asked]
+        with pytest.raises(PlacetError, match="unauthorized"):
+            agent.status(asked)
+    nobody = placet("agents", "revoke", "no/body", "--config", config)
+    assert nobody.exit_code == 1
+    assert "no such agent" in nobody.stderr
+
+
+@pytest.mark.parametrize("proposal", ["p_0", "../agents", "a/b", "?x=1", "\x1b[2J", "ü"])
+def test_a_proposal_that_is_not_there(server: tuple[Path, str], token: str, proposal: str) -> None:
+    agent = {"PLACET_URL": server[1], "PLACET_TOKEN": token}
+    for said in (
+        placet("status", "--config", str(server[0]), "--", proposal),
+        placet("status", "--", proposal, **agent),
+        placet("withdraw", "--", proposal, **agent),
+    ):
+        assert said.exit_code == 1
+        assert said.stderr.startswith("placet: ")
+        assert "\x1b" not in said.output
+
+
+def test_tools_and_keys(server: tuple[Path, str]) -> None:
+    config = str(server[0])
+    assert "rows.update  write   approve  99" in placet("tools", "--config", config).stdout
+    said = json.loads(placet("keys", "--json", "--config", config).stdout)
+    assert said["fingerprint"].startswith("SHA256:")
+    assert said["public_pem"].startswith("-----BEGIN PUBLIC KEY-----")
+    assert "PRIVATE" not in placet("keys", "--config", config).stdout
+
+
+def test_the_log_is_one_object_a_line_and_holds_no_secret(
+    server: tuple[Path, str], token: str
+) -> None:
+    lines = (server[0].parent / "log").read_text().splitlines()
+    assert [json.loads(line)["level"] for line in lines]
+    for secret in (token, SECRET, "PRIVATE KEY"):
+        assert not any(secret in line for line in lines)
+
+
+def test_a_second_server_on_the_same_store_says_one_sentence(server: tuple[Path, str]) -> None:
+    done = subprocess.run(
+        [*PLACET, "serve", "--config", str(server[0])],
+        cwd=server[0].parent,
+        env={"PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 1
+    assert "Traceback" not in done.stderr
+    assert done.stderr.splitlines()[-1].startswith("placet: another process owns ")
+
+
+@pytest.mark.parametrize(
+    "words",
+    [("status",), ("tools",), ("keys",), ("agents", "list"), ("agents", "add", "a", "1")],
+    ids=" ".join,
+)
+def test_where_no_server_runs_one_sentence_says_so(tmp_path: Path, words: tuple[str, ...]) -> None:
+    result = placet(*words, "--config", str(written(tmp_path)))
+    assert result.exit_code == 1
+    assert result.stdout == ""
+    assert result.stderr.startswith("placet: no server answers for the store ")
+    assert "Start it with `placet serve`" in result.stderr
+
+
+def test_a_bad_configuration_is_told_in_one_sentence(tmp_path: Path) -> None:
+    path = written(tmp_path)
+    path.write_text(path.read_text().replace(SECRET, "sesame"))
+    result = placet("serve", "--config", str(path))
+    assert result.exit_code == 1
+    assert result.stderr.startswith("placet: the webhook secret is 6 characters;")
+
+
+@pytest.mark.parametrize(
+    ("words", "stdin", "said"),
+    [
+        pytest.param(("propose", "a.b", "-"), "{}", "Set PLACET_URL", id="nowhere-to-ask"),
+        pytest.param(("withdraw", "p_1"), None, "Set PLACET_URL", id="nowhere-to-withdraw"),
+        pytest.param(("propose", "a.b", "-"), "[1]", "not a JSON object", id="no-object"),
+        pytest.param(("propose", "a.b", "gone.json"), None, "cannot be read", id="no-file"),
+        pytest.param(("digest", "-"), '{"a":1,"a":2}', "(duplicate_key)", id="key-twice"),
+    ],
+)
+def test_a_mistake_of_the_caller_is_one_sentence(
+    words: tuple[str, ...], stdin: str | None, said: str
+) -> None:
+    result = placet(*words, stdin=stdin)
+    assert result.exit_code == 1
+    assert result.stderr.startswith("placet: ")
+    assert said in result.stderr
+    assert "Traceback" not in result.output
+
+
+def test_a_server_that_does_not_answer(tmp_path: Path) -> None:
+    (tmp_path / "a.json").write_text("{}")
+    env = {"PLACET_URL": "http://127.0.0.1:9", "PLACET_TOKEN": "t"}
+    result = placet("propose", "a.b", str(tmp_path / "a.json"), **env)
+    assert result.stderr.startswith("placet: unreachable: No answer from http://127.0.0.1:9/v1/")
+
+
+def test_a_digest_is_that_of_the_plan_however_it_is_written(tmp_path: Path) -> None:
+    (tmp_path / "plan.json").write_text('{ "b": 1.0,\n "a": [] }')
+    result = placet("digest", str(tmp_path / "plan.json"))
+    assert result.stdout == digest({"a": [], "b": 1}) + "\n"

@@ -1,0 +1,152 @@
+"""Put the parts together in the order in which they need one another."""
+
+import asyncio
+import os
+from collections.abc import AsyncIterator, Callable, Collection
+from contextlib import AsyncExitStack, asynccontextmanager
+from datetime import UTC, datetime, timedelta
+from importlib.metadata import version
+from typing import Any
+
+import structlog
+from fastapi import FastAPI
+
+from proposals.flow import Ports
+from proposals.ports import Forge
+from proposals.runner import Runner
+from proposals.store import Store, StoreBusy
+from proposals.tools import BadDeclaration, Catalog
+from webhook_app.doors import http, pages, webhook
+from webhook_app.doors.hall import Hall
+from webhook_app.doors.metrics import Metrics
+from webhook_app.doors.operator import operators_app
+from webhook_app.doors.problem import answer_problems
+from webhook_app.doors.socket import listening, socket_path
+from webhook_app.github import GitHubForge
+from webhook_app.settings import Config, Settings, SettingsError
+from webhook_app.toolkits.command import CommandToolkit
+from webhook_app.toolkits.python import PythonToolkit
+from webhook_app.worker import Worker
+
+from .forge import GitHub, github
+from .key import key_path, signing_key
+from .missed import Missed
+
+SWEEP = timedelta(minutes=1)
+POLL = timedelta(seconds=5)
+
+log = structlog.get_logger("placet")
+
+
+def _utc() -> datetime:
+    return datetime.now(UTC)
+
+
+def create_app(
+    config: Config,
+    *,
+    forge: Forge | None = None,
+    now: Callable[[], datetime] = _utc,
+    poll: bool = False,
+) -> FastAPI:
+    """Make the application; its lifespan opens the store and starts the worker.
+
+    `forge` replaces GitHub as the settings describe it; `poll` asks GitHub's delivery log every
+    few seconds, for a server that GitHub cannot reach. Starting raises SettingsError.
+    """
+
+    @asynccontextmanager
+    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        async with AsyncExitStack() as stack:
+            try:
+                app.state.hall = await _hall(stack, config, forge, now, poll=poll)
+                path = socket_path(config.settings.store)
+                await stack.enter_async_context(listening(path, operators_app(app)))
+            except (SettingsError, StoreBusy, BadDeclaration, ValueError, OSError) as error:
+                app.state.refusal = str(error)
+                raise
+            yield
+
+    app = FastAPI(
+        title="Placet", version=version("placet"), lifespan=lifespan, docs_url=None, redoc_url=None
+    )
+    for door in (webhook, http, pages):
+        app.include_router(door.router)
+    answer_problems(app)
+    return app
+
+
+async def _hall(
+    stack: AsyncExitStack,
+    config: Config,
+    forge: Forge | None,
+    now: Callable[[], datetime],
+    *,
+    poll: bool,
+) -> Hall:
+    settings = config.settings
+    store = Store(settings.store)
+    stack.callback(store.close)
+    here = GitHub(forge) if forge else await stack.enter_async_context(github(settings, now))
+    runner, catalog = await _tools(stack, config)
+    ports = Ports(
+        store=store,
+        forge=here.forge,
+        runner=runner,
+        catalog=catalog,
+        signer=signing_key(key_path(settings.store)),
+        now=now,
+        repositories={name: r.id for name, r in settings.repository.items()},
+        floors={effect: f.policy() for effect, f in settings.policy_floor.items()},
+        machines=settings.machines,
+    )
+    worker = await _worker(stack, ports, settings, here, poll=poll)
+    hall = Hall(
+        settings=settings,
+        ports=ports,
+        worker=worker,
+        metrics=Metrics(store.counts),
+        ready={
+            "store": store.writable,
+            "github": lambda: here.reachable,
+            "worker": lambda: worker.ready,
+        },
+        bot=lambda: here.bot,
+    )
+    stack.push_async_callback(_cancel, hall.tasks)
+    return hall
+
+
+async def _tools(stack: AsyncExitStack, config: Config) -> tuple[Runner, Catalog]:
+    """The runner, and the tools as they can be used; BadDeclaration when one cannot be."""
+    toolkits = {
+        "command": CommandToolkit(config.root, os.environ),
+        "python": PythonToolkit(config.root, os.environ),
+    }
+    runner = Runner(toolkits)
+    stack.push_async_callback(runner.close)
+    tools = [await toolkits[tool.kind].ready(tool) for tool in config.tools.list()]
+    return runner, Catalog.of(tools)
+
+
+async def _worker(
+    stack: AsyncExitStack, ports: Ports, settings: Settings, here: GitHub, *, poll: bool
+) -> Worker:
+    """Start the worker; it stops before anything that it uses."""
+    fetch = None
+    if isinstance(here.forge, GitHubForge):
+        missed = Missed(
+            ports.store, here.forge.log, settings.app_id, settings.accounts,
+            lambda: here.bot, ports.now,
+        )  # fmt: skip
+        fetch = here.watched(missed.fetch)
+    worker = Worker(ports, settings.app_id, fetch, POLL if poll else SWEEP)
+    task = asyncio.create_task(worker.run())
+    stack.push_async_callback(_cancel, {task})
+    return worker
+
+
+async def _cancel(tasks: Collection[asyncio.Task[Any]]) -> None:
+    for task in list(tasks):
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)

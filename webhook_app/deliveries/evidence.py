@@ -1,0 +1,193 @@
+"""What a delivery says as evidence: a yes, a no, something taken back, something asked."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import TypeAlias
+
+from checks import commands
+from checks.commands import Command, Verb
+from checks.facts import Person, Stance, Surface, Voice
+from proposals.store import Delivery
+
+from .payload import Account, Comment, Payload, payload
+from .routing import number
+
+BRANCHES = "refs/heads/placet/p/"
+_REVIEWS = {"approved": Stance.APPROVE, "changes_requested": Stance.BLOCK}
+_SAID = {Verb.APPROVE: Stance.APPROVE, Verb.REJECT: Stance.REJECT}
+_BUTTONS = {"approve": Stance.APPROVE, "reject": Stance.REJECT}
+_BUTTON_VERBS = {"replan": Verb.REPLAN, "undo": Verb.UNDO, "withdraw": Verb.WITHDRAW}
+
+
+@dataclass(frozen=True, slots=True)
+class Dismissed:
+    """Somebody dismissed the review `key`; whether that lifts a block depends on who did."""
+
+    key: str
+    by: Person
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Gone:
+    """The comment `key` was edited or deleted: whatever it said no longer counts."""
+
+    key: str
+    by: Person
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A person asks for something other than yes or no; `text` is theirs and hostile."""
+
+    key: str
+    verb: Verb
+    person: Person
+    at: datetime
+    digest: str | None = None
+    word: str | None = None
+    text: str = ""
+    via_app: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Nearly:
+    """A comment that may have meant yes: it is answered with the line to paste, never counted."""
+
+    key: str
+    person: Person
+
+
+class Touch(StrEnum):
+    """What somebody did to the page or the branch of a proposal."""
+
+    PUSHED = "pushed"
+    RETARGETED = "retargeted"
+    EDITED = "edited"
+    CLOSED = "closed"
+    MERGED = "merged"
+    REOPENED = "reopened"
+
+
+@dataclass(frozen=True, slots=True)
+class Touched:
+    """The page or the branch changed: look at GitHub; `head` is the tip after a push, if any."""
+
+    kind: Touch
+    by: Person
+    at: datetime
+    head: str | None = None
+
+
+Said: TypeAlias = Voice | Dismissed | Gone | Asked | Nearly | Touched
+
+
+def voice(delivery: Delivery, our_app: int) -> Said | None:
+    """Read what a delivery says as evidence; None when it says nothing to us.
+
+    A yes needs everything about it to be as expected; what takes away needs its key alone.
+    """
+    seen = payload(delivery.body)
+    match delivery.event:
+        case "pull_request_review":
+            return _review(delivery, seen)
+        case "issue_comment":
+            return _comment(delivery, seen)
+        case "check_run":
+            return _button(delivery, seen, our_app)
+        case "pull_request" | "push":
+            return _touched(delivery, seen)
+        case _:
+            return None
+
+
+def _person(account: Account | None) -> Person | None:
+    if account is None or account.id is None or not account.login:
+        return None
+    return Person(account.id, account.login, account.type or "unknown")
+
+
+def _review(delivery: Delivery, seen: Payload) -> Said | None:
+    sender, review = _person(seen.sender), seen.review
+    if review is None or review.id is None or sender is None:
+        return None
+    key = f"review:{review.id}"
+    if delivery.action == "dismissed":
+        return Dismissed(key, sender, delivery.received)
+    author, stance = _person(review.user), _REVIEWS.get((review.state or "").lower())
+    if delivery.action != "submitted" or stance is None or author is None or author != sender:
+        return None
+    if review.submitted_at is None:
+        return None
+    return Voice(
+        key, author, Surface.REVIEW, stance, review.submitted_at, review.id, head=review.commit_id
+    )
+
+
+def _comment(delivery: Delivery, seen: Payload) -> Said | None:
+    sender, comment = _person(seen.sender), seen.comment
+    if comment is None or comment.id is None or sender is None or number(seen) is None:
+        return None
+    key = f"comment:{comment.id}"
+    if delivery.action in {"edited", "deleted"}:
+        return Gone(key, sender, delivery.received)
+    author, at, body = _person(comment.user), comment.created_at, comment.body
+    if delivery.action != "created" or author != sender or at is None or body is None:
+        return None
+    if command := commands.parse(body):
+        return _command(comment, key, sender, command)
+    return Nearly(key, sender) if commands.looks_like_approval(body) else None
+
+
+def _command(comment: Comment, key: str, person: Person, command: Command) -> Said | None:
+    at, order, text = comment.created_at, comment.id, comment.body
+    if at is None or order is None or text is None:
+        return None
+    via_app = comment.performed_via_github_app is not None
+    if stance := _SAID.get(command.verb):
+        return Voice(
+            key, person, Surface.COMMENT, stance, at, order,
+            digest=command.digest, via_app=via_app, text=text,
+        )  # fmt: skip
+    return Asked(key, command.verb, person, at, command.digest, command.word, command.text, via_app)
+
+
+def _button(delivery: Delivery, seen: Payload, our_app: int) -> Said | None:
+    person, run, pressed = _person(seen.sender), seen.check_run, seen.requested_action
+    if delivery.action != "requested_action" or not (person and run and pressed):
+        return None
+    if run.app is None or run.app.id != our_app or run.id is None or not run.head_sha:
+        return None
+    key, name, at = f"button:{delivery.guid}", pressed.identifier or "", delivery.received
+    if verb := _BUTTON_VERBS.get(name):
+        return Asked(key, verb, person, at)
+    stance = _BUTTONS.get(name)
+    if stance is None:
+        return None
+    return Voice(key, person, Surface.BUTTON, stance, at, run.id, head=run.head_sha)
+
+
+def _touched(delivery: Delivery, seen: Payload) -> Touched | None:
+    by, kind = _person(seen.sender), _touch(delivery, seen)
+    if by is None or kind is None:
+        return None
+    return Touched(kind, by, delivery.received, seen.after if kind is Touch.PUSHED else None)
+
+
+def _touch(delivery: Delivery, seen: Payload) -> Touch | None:
+    if delivery.event == "push":
+        return Touch.PUSHED if (delivery.head_ref or "").startswith(BRANCHES) else None
+    match delivery.action:
+        case "synchronize":
+            return Touch.PUSHED
+        case "edited":
+            return Touch.RETARGETED if "base" in (seen.changes or {}) else Touch.EDITED
+        case "closed":
+            merged = seen.pull_request is not None and seen.pull_request.merged is True
+            return Touch.MERGED if merged else Touch.CLOSED
+        case "reopened":
+            return Touch.REOPENED
+        case _:
+            return None

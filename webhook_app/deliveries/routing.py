@@ -1,0 +1,66 @@
+"""Where a delivery belongs: the fields by which the store finds its proposal."""
+
+from datetime import datetime
+
+from proposals.store import Delivery
+
+from .payload import Payload, payload
+
+
+def read(
+    event: str, guid: str, body: bytes, our_app: int, our_user: int | None, now: datetime
+) -> Delivery:
+    """Read one authenticated body for the store; NotADelivery when it is not a JSON object.
+
+    `our_app` and `our_user` are the numeric ids of our App and of its bot user, which tell what we
+    caused ourselves. Events and actions that nobody knows are read like any other.
+    """
+    seen = payload(body)
+    sender = seen.sender.id if seen.sender else None
+    return Delivery(
+        guid=guid,
+        event=event,
+        action=seen.action or "",
+        body=body.decode(),
+        repository=seen.repository.id if seen.repository else None,
+        number=number(seen),
+        check_run=seen.check_run.id if seen.check_run else None,
+        sender=sender,
+        ours=_ours(seen, our_app, our_user),
+        head_ref=seen.ref if event == "push" else None,
+        received=now,
+    )
+
+
+def account(delivery: Delivery) -> int | None:
+    """Name the organisation or user whose installation sent this; None when it belongs to none."""
+    seen = payload(delivery.body)
+    if seen.repository and seen.repository.owner:
+        return seen.repository.owner.id
+    owner = (seen.installation or {}).get("account")
+    owner_id = owner.get("id") if isinstance(owner, dict) else None
+    return owner_id if isinstance(owner_id, int) else None
+
+
+def proposal_named(delivery: Delivery, our_app: int) -> str | None:
+    """Read which proposal one of our own check runs is about (its `external_id`)."""
+    run = payload(delivery.body).check_run
+    ours = run is not None and run.app is not None and run.app.id == our_app
+    return run.external_id if run and ours else None
+
+
+def number(seen: Payload) -> int | None:
+    """The number of the pull request; None for an issue that is none."""
+    if seen.pull_request:
+        return seen.pull_request.number
+    return seen.issue.number if seen.issue and seen.issue.pull_request else None
+
+
+def _ours(seen: Payload, our_app: int, our_user: int | None) -> bool:
+    """Whether we caused it; until our bot's id is known, only our check runs are told apart."""
+    if seen.sender is None or seen.sender.type != "Bot":
+        return False
+    if our_user is not None:
+        return seen.sender.id == our_user
+    app = seen.check_run.app if seen.check_run else None
+    return app is not None and app.id == our_app

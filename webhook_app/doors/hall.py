@@ -1,0 +1,117 @@
+"""What every door opens onto: the parts that the app put together when it started."""
+
+import asyncio
+import hashlib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Annotated, Protocol
+
+from fastapi import Depends, Request
+from starlette.requests import ClientDisconnect
+
+from proposals.flow import Ports
+from proposals.plan import Proposal
+from proposals.store import Agent, Store
+from proposals.tools import Catalog
+from webhook_app.settings import Settings
+
+from .metrics import Metrics
+from .problem import Problem
+
+
+class Waker(Protocol):
+    """Whoever works through what the doors have taken in."""
+
+    def wake(self) -> None:
+        """Look now instead of at the next turn."""
+
+
+@dataclass(frozen=True, slots=True)
+class Hall:
+    """The running server, as a door sees it; `ready` are the checks of /readyz by name.
+
+    `bot` gives the numeric id of our App's bot user, None as long as it is not known; `tasks` are
+    the plannings that go on, and `patience` is how many seconds a caller waits for one.
+    """
+
+    settings: Settings
+    ports: Ports
+    worker: Waker
+    metrics: Metrics
+    ready: Mapping[str, Callable[[], bool]] = field(default_factory=dict)
+    bot: Callable[[], int | None] = lambda: None
+    tasks: set[asyncio.Task[Proposal]] = field(default_factory=set)
+    patience: float = 20.0
+
+    @property
+    def store(self) -> Store:
+        """The store."""
+        return self.ports.store
+
+    @property
+    def catalog(self) -> Catalog:
+        """The declared tools."""
+        return self.ports.catalog
+
+    def now(self) -> datetime:
+        """The time, in UTC."""
+        return self.ports.now()
+
+
+def hall(request: Request) -> Hall:
+    """Give a route the hall that the lifespan left on the application."""
+    found = request.app.state.hall
+    if not isinstance(found, Hall):
+        raise TypeError("the application has not been started")
+    return found
+
+
+def token_hash(token: str) -> str:
+    """What is kept of an agent's token: the hex SHA-256, enough for 32 random bytes."""
+    return hashlib.sha256(token.encode("utf-8", "surrogateescape")).hexdigest()
+
+
+def agent(request: Request, here: Annotated[Hall, Depends(hall)]) -> Agent:
+    """Tell which agent calls, by its bearer token; the refusal never says what was wrong."""
+    scheme, _, token = request.headers.get("authorization", "").partition(" ")
+    known = here.store.agent_by_token(token_hash(token)) if scheme.lower() == "bearer" else None
+    if known is None or not token:
+        raise Problem(
+            401,
+            "unauthorized",
+            "No valid agent token came with the request.",
+            "Send Authorization: Bearer and the token that `placet agents add` printed.",
+            headers={"WWW-Authenticate": 'Bearer realm="placet"'},
+        )
+    return known
+
+
+async def body(request: Request, limit: int) -> bytes:
+    """Read a body of at most `limit` bytes, by its stated and by its real length; else 413."""
+    stated = request.headers.get("content-length", "0")
+    too_large = Problem(413, "too_large", f"The body is larger than {limit} bytes.", "Send less.")
+    if not stated.isascii() or not stated.isdecimal() or len(stated) > len(str(limit)) + 1:
+        raise too_large
+    if int(stated) > limit:
+        raise too_large
+    read = bytearray()
+    try:
+        async for chunk in request.stream():
+            read += chunk
+            if len(read) > limit:
+                raise too_large
+    except ClientDisconnect:
+        raise Problem(400, "incomplete", "The body broke off.", "Send it again.") from None
+    return bytes(read)
+
+
+def is_json(request: Request) -> bool:
+    """Say whether the body is declared to be JSON."""
+    return request.headers.get("content-type", "").split(";")[0].strip().lower() == (
+        "application/json"
+    )
+
+
+Here = Annotated[Hall, Depends(hall)]
+Caller = Annotated[Agent, Depends(agent)]

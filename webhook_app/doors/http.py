@@ -1,0 +1,192 @@
+"""The agents' API, /v1: propose a call, ask how it stands, take it back, list the tools.
+
+Bodies are read by the rules of plans (proposals.canonical), so that what is approved is what was
+sent: a key given twice, NaN or an integer that JSON readers round is an error, never a guess.
+"""
+
+import asyncio
+import re
+from typing import Annotated, Any, TypeVar
+
+import structlog
+from fastapi import APIRouter, Query, Request
+from fastapi.responses import JSONResponse
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from proposals import flow
+from proposals.answer import answer, details
+from proposals.canonical import JSON, MAX_TEXT, NotCanonical, loads, same
+from proposals.flow import Ask
+from proposals.lifecycle import State
+from proposals.plan import Proposal
+from proposals.store import Agent
+from proposals.tools import Tool
+
+from .hall import Caller, Hall, Here, body, is_json
+from .problem import Problem
+
+router = APIRouter(prefix="/v1", tags=["proposals"])
+_log = structlog.get_logger("placet")
+_KEY = re.compile(r"[!-~]{1,255}")
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+
+class Asking(_Strict):
+    """One call as an agent sends it; `reason` is shown to people as the agent's claim."""
+
+    tool: Annotated[str, Field(min_length=1, max_length=200)]
+    arguments: dict[str, Any]
+    reason: Annotated[str, Field(max_length=2000)] = ""
+    target: Any = None
+
+
+class TakingBack(_Strict):
+    """Why an agent takes its proposal back."""
+
+    reason: Annotated[str, Field(max_length=300)] = ""
+
+
+M = TypeVar("M", Asking, TakingBack)
+
+
+def _takes(model: type[BaseModel]) -> dict[str, Any]:
+    """Describe a body that is read by our own rules, for /openapi.json."""
+    content = {"application/json": {"schema": model.model_json_schema()}}
+    return {"requestBody": {"content": content}}
+
+
+@router.post("/proposals", openapi_extra=_takes(Asking))
+async def propose(request: Request, here: Here, caller: Caller) -> JSONResponse:
+    """Ask for one call. It is planned and pinned, not done: 200, or 202 while it still plans.
+
+    With the header Idempotency-Key the same call always gives the same proposal.
+    """
+    asked = await _read(request, Asking)
+    if asked.target is not None:
+        hint = "Leave target out: every proposal gets a pull request of its own."
+        raise Problem(422, "target_not_allowed", "A call cannot choose its target.", hint)
+    ask = Ask(caller, asked.tool, asked.arguments, said=asked.reason, key=_key(request))
+    proposal = await _planned(here, ask)
+    here.metrics.asked.labels(proposal.state.value).inc()
+    _log.info(
+        "asked", agent=caller.name, proposal=proposal.id, tool=proposal.tool,
+        state=proposal.state.value, digest=proposal.pinned.digest if proposal.pinned else None,
+    )  # fmt: skip
+    # In mode `approve`, only a call that was made before can come back applied.
+    content = answer(proposal, already_applied=proposal.state is State.APPLIED)
+    return JSONResponse(content, status_code=202 if proposal.state is State.PLANNING else 200)
+
+
+@router.get("/proposals")
+def proposals(
+    here: Here,
+    caller: Caller,
+    state: State | None = None,
+    limit: Annotated[int, Query(ge=1, le=200)] = 50,
+) -> dict[str, Any]:
+    """List the agent's own proposals, newest first."""
+    found = here.store.proposals(agent=caller.name, state=state, limit=limit)
+    return {"proposals": [answer(p) for p in found]}
+
+
+@router.get("/proposals/{proposal}")
+def status(proposal: str, here: Here, caller: Caller) -> dict[str, Any]:
+    """Tell how a proposal stands, with its last verdict and its receipt."""
+    found = here.store.proposal(proposal)
+    if found is None or found.agent != caller.name:
+        detail = "There is no such proposal of yours."
+        raise Problem(404, "not_found", detail, "GET /v1/proposals lists yours.")
+    return details(found, here.settings.url)
+
+
+@router.post("/proposals/{proposal}/withdraw", openapi_extra=_takes(TakingBack))
+async def withdraw(proposal: str, request: Request, here: Here, caller: Caller) -> dict[str, Any]:
+    """Take a proposal back; nothing of it is done any more."""
+    why = (await _read(request, TakingBack, empty=True)).reason
+    ended = flow.withdraw(here.ports, proposal, caller.name, why)
+    here.worker.wake()
+    _log.info("withdrawn", agent=caller.name, proposal=ended.id)
+    return details(ended, here.settings.url)
+
+
+@router.get("/tools")
+def tools(here: Here, caller: Caller) -> dict[str, Any]:  # noqa: ARG001 (the token is asked for)
+    """List the tools that are declared; every other one is denied."""
+    return {"tools": [described(tool) for tool in here.catalog.list()]}
+
+
+def described(tool: Tool) -> dict[str, Any]:
+    """What an agent may know of a tool: no commands, no environment."""
+    return {
+        "name": tool.name,
+        "effect": tool.effect,
+        "touches": list(tool.touches),
+        "mode": tool.mode,
+        "gated": tool.effect != "read",
+        "summary": tool.summary,
+        "arguments": tool.arguments,
+    }
+
+
+async def _read(request: Request, model: type[M], *, empty: bool = False) -> M:
+    """Read a body into a model; every fault is a problem that says what to send instead."""
+    raw = await body(request, MAX_TEXT)
+    if empty and not raw:
+        raw = b"{}"
+    elif not is_json(request):
+        hint = "Send Content-Type: application/json."
+        raise Problem(415, "not_json_type", "The body is not declared as JSON.", hint)
+    try:
+        return model.model_validate(loads(raw))
+    except NotCanonical as error:
+        hint = "Send one JSON value as RFC 8259 and RFC 7493 have it."
+        raise Problem(422, error.code, str(error), hint, pointer=error.pointer) from None
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        where = "/" + "/".join(str(step)[:80] for step in first["loc"])
+        code = "unknown_member" if first["type"] == "extra_forbidden" else "bad_request"
+        hint = f"Known members: {', '.join(model.model_fields)}."
+        raise Problem(422, code, f"{where}: {first['msg']}.", hint, pointer=where) from None
+
+
+def _key(request: Request) -> str | None:
+    keys = request.headers.getlist("idempotency-key")
+    if not keys:
+        return None
+    if len(keys) > 1 or not _KEY.fullmatch(keys[0]):
+        detail = "The Idempotency-Key is not 1 to 255 visible ASCII characters."
+        raise Problem(422, "bad_idempotency_key", detail, "Send a UUID, for example.")
+    return keys[0]
+
+
+async def _planned(here: Hall, ask: Ask) -> Proposal:
+    """Plan in a task of its own: it goes on when the caller stops waiting."""
+    task = asyncio.create_task(flow.propose(here.ports, ask))
+    here.tasks.add(task)
+    task.add_done_callback(lambda done: _over(here, done))
+    done, _ = await asyncio.wait({task}, timeout=here.patience)
+    return task.result() if done else _planning(here, ask)
+
+
+def _over(here: Hall, task: asyncio.Task[Proposal]) -> None:
+    here.tasks.discard(task)
+    if not task.cancelled() and (error := task.exception()):
+        _log.info("not asked", code=getattr(error, "code", "fault"), error=type(error).__name__)
+    here.worker.wake()
+
+
+def _planning(here: Hall, ask: Ask) -> Proposal:
+    """The proposal that a call still plans for."""
+    for proposal in here.store.proposals(agent=ask.agent.name, state=State.PLANNING, limit=200):
+        if _means(proposal, ask.agent, ask.tool, ask.arguments):
+            return proposal
+    hint = "Send exactly the same call again."
+    raise Problem(503, "still_planning", "The call is still being planned.", hint)
+
+
+def _means(proposal: Proposal, agent: Agent, tool: str, arguments: JSON) -> bool:
+    mine = proposal.agent == agent.name and proposal.tool == tool
+    return mine and same(proposal.arguments, arguments)

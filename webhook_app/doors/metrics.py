@@ -1,0 +1,43 @@
+"""What is counted, for Prometheus; one registry per application, so that two never mix."""
+
+from collections.abc import Callable, Iterator, Mapping
+
+from prometheus_client import CollectorRegistry, Counter, generate_latest
+from prometheus_client.core import GaugeMetricFamily, Metric
+from prometheus_client.registry import Collector
+
+
+class Metrics:
+    """The counters of the doors, and what lies in the store at the moment of asking."""
+
+    def __init__(self, counts: Callable[[], Mapping[str, int]]) -> None:
+        self.registry = CollectorRegistry()
+        self.deliveries = Counter(
+            "placet_deliveries", "Webhook deliveries by answer", ["answer"], registry=self.registry
+        )
+        self.asked = Counter(
+            "placet_asked", "Calls of agents by status or code", ["answer"], registry=self.registry
+        )
+        self.registry.register(_Stored(counts))
+
+    def text(self) -> bytes:
+        """Everything in Prometheus' text format."""
+        return generate_latest(self.registry)
+
+
+class _Stored(Collector):
+    """Counts read from the store when they are asked for."""
+
+    def __init__(self, counts: Callable[[], Mapping[str, int]]) -> None:
+        self._counts = counts
+
+    def describe(self) -> Iterator[Metric]:
+        """Say nothing in advance: registering must not read the store."""
+        return iter(())
+
+    def collect(self) -> Iterator[Metric]:
+        """One gauge, by what is counted: a state, or a backlog."""
+        gauge = GaugeMetricFamily("placet_stored", "Proposals and backlogs", labels=["what"])
+        for what, count in sorted(self._counts().items()):
+            gauge.add_metric([what], count)
+        yield gauge

@@ -1,0 +1,121 @@
+"""The operators' socket: agents, status, tools, keys. It is a file that only its owner can use."""
+
+import re
+import secrets
+from typing import Annotated, Any
+
+from fastapi import APIRouter, FastAPI
+from pydantic import BaseModel, ConfigDict, Field
+
+from proposals import flow
+from proposals.answer import answer, details
+from proposals.store import Agent, NameTaken
+
+from .hall import Hall, Here, token_hash
+from .http import described
+from .problem import Problem, answer_problems
+
+router = APIRouter()
+TOKEN = "placet_"  # noqa: S105 (how tokens begin, so that scanners find them)
+_NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")
+
+
+class NewAgent(BaseModel):
+    """An agent to add; `identities` are the numeric ids of the people and accounts it works for."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    name: str
+    identities: Annotated[list[Annotated[int, Field(gt=0, lt=2**53)]], Field(min_length=1)]
+
+
+class GoneAgent(BaseModel):
+    """An agent to shut out."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    name: str
+
+
+def operators_app(main: FastAPI) -> FastAPI:
+    """The application for the socket, over the hall that the main application has made."""
+    app = FastAPI(title="Placet, for its operator", openapi_url=None)
+    app.include_router(router)
+    app.state.hall = main.state.hall
+    answer_problems(app)
+    return app
+
+
+@router.get("/agents")
+def agents(here: Here) -> dict[str, Any]:
+    """List the agents, revoked ones too."""
+    return {"agents": [_shown(a) for a in here.store.agents()]}
+
+
+@router.post("/agents")
+def add(new: NewAgent, here: Here) -> dict[str, Any]:
+    """Add an agent; its token is told this once, and only its hash is kept."""
+    if not _NAME.fullmatch(new.name):
+        hint = "Use small letters, digits, dots, - and _, at most 64, such as cleanup-bot."
+        raise Problem(422, "bad_name", "That is no name for an agent.", hint)
+    token = TOKEN + secrets.token_urlsafe(32)
+    identities = frozenset(new.identities)
+    try:
+        added = here.store.add_agent(new.name, token_hash(token), identities, here.now())
+    except NameTaken:
+        detail = f"An agent named {new.name} exists, or did once."
+        raise Problem(409, "name_taken", detail, "Choose another name.") from None
+    return _shown(added) | {"token": token}
+
+
+@router.post("/agents/revoke")
+def revoke(gone: GoneAgent, here: Here) -> dict[str, Any]:
+    """Shut an agent out at once and withdraw what it has open."""
+    if gone.name not in {a.name for a in here.store.agents()}:
+        raise Problem(404, "not_found", "There is no such agent.", "placet agents list names all.")
+    ended = flow.revoke(here.ports, gone.name)
+    here.worker.wake()
+    return {"name": gone.name, "revoked": True, "withdrawn": [p.id for p in ended]}
+
+
+@router.get("/status")
+def status(here: Here, proposal: str | None = None) -> dict[str, Any]:
+    """Tell everything about one proposal, or in short how the whole server stands."""
+    if proposal is not None:
+        return _one(here, proposal)
+    checks = {name: check() for name, check in here.ready.items()}
+    latest = [answer(p) for p in here.store.proposals(limit=20)]
+    return {"counts": here.store.counts(), "ready": checks, "latest": latest}
+
+
+@router.get("/tools")
+def tools(here: Here) -> dict[str, Any]:
+    """List the declared tools, with the repository that governs each."""
+    governed = here.ports.repositories
+    found = here.catalog.list()
+    return {"tools": [described(t) | {"repository": governed.get(t.repository)} for t in found]}
+
+
+@router.get("/keys")
+def keys(here: Here) -> dict[str, Any]:
+    """Tell the fingerprint and the public half of the key that signs statements."""
+    signer = here.ports.signer
+    return {"fingerprint": signer.keyid, "public_pem": signer.public_pem().decode()}
+
+
+def _one(here: Hall, proposal: str) -> dict[str, Any]:
+    """One proposal, whoever asked for it."""
+    found = here.store.proposal(proposal)
+    if found is None:
+        hint = "placet status lists the latest."
+        raise Problem(404, "not_found", "There is no such proposal.", hint)
+    return details(found, here.settings.url) | {"agent": found.agent}
+
+
+def _shown(agent: Agent) -> dict[str, Any]:
+    return {
+        "name": agent.name,
+        "identities": sorted(agent.identities),
+        "created": agent.created.isoformat(),
+        "revoked": agent.revoked.isoformat() if agent.revoked else None,
+    }

@@ -1,0 +1,173 @@
+"""GitHub as a proposal's forge: the port of `proposals.ports`, spoken over its REST API."""
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from datetime import UTC, datetime
+from typing import Self
+
+import httpx
+
+from checks.facts import Access, Person, Voice
+from checks.verdict import Verdict
+from proposals.lifecycle import State
+from proposals.plan import Place, Proposal
+from proposals.ports import Fence, ForgeError, PolicyFile, Sight
+
+from .check import check_body
+from .client import Client
+from .deliveries import DeliveryLog
+from .facts import Looking, policy_file
+from .ledger import Ledger
+from .people import access_of
+from .places import Places
+from .publish import Opening
+from .repository import Repository
+from .reviewers import Reviewers
+from .route import route
+from .settle import close, merge
+from .setup import ForgeSettings
+from .shapes import Account, Pull, ThisApp
+from .statements import end_of, start_of
+from .talk import said, say
+from .view import Render
+
+OUTCOME = "outcome"
+
+
+class GitHubForge:
+    """The Forge over GitHub's REST API, as one App; use it inside `async with`.
+
+    `places` finds repositories, `log` reads the App's deliveries. `transport`, `clock` (seconds
+    that only grow) and `sleep` are the outside world, for tests to replace.
+    """
+
+    def __init__(
+        self,
+        settings: ForgeSettings,
+        render: Render,
+        now: Callable[[], datetime],
+        *,
+        transport: httpx.AsyncBaseTransport | None = None,
+        clock: Callable[[], float] = time.monotonic,
+        sleep: Callable[[float], Awaitable[object]] = asyncio.sleep,
+    ) -> None:
+        self._client = Client(settings, now, clock=clock, sleep=sleep, transport=transport)
+        self._render = render
+        self._now = now
+        self._ledger = Ledger()
+        self._reviewers = Reviewers()
+        self._app: ThisApp | None = None
+        self._user_id: int | None = None
+        self.places = Places(self._client, clock)
+        self.log = DeliveryLog(self._client)
+
+    async def __aenter__(self) -> Self:
+        await self._client.__aenter__()
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self._client.__aexit__()
+
+    async def slug(self) -> str:
+        """The App's name in addresses; its account is `slug[bot]`."""
+        if self._app is None:
+            self._app = (await self._client.app("GET", route("app"))).read(ThisApp)
+        return self._app.slug
+
+    async def our_user_id(self) -> int:
+        """The numeric id of the App's own account, by which its own deliveries are known."""
+        if self._user_id is None:
+            path = route("users", f"{await self.slug()}[bot]")
+            scope = await self.places.any_scope()
+            self._user_id = (await self._client.installed(scope, "GET", path)).read(Account).id
+        return self._user_id
+
+    async def policy(self, repository: int) -> PolicyFile:
+        """Read the policy from the default branch of the governing repository."""
+        return await policy_file(await self.places.of(repository))
+
+    async def publish(self, proposal: Proposal, plan_file: bytes) -> Place:
+        """Open the pull request with the plan and its check run, or find what is there already."""
+        repo = await self._repo(proposal)
+        opening = Opening(repo, self._ledger, self._render, proposal)
+        place, pull = await opening.run(plan_file)
+        self._learn(pull)
+        await self._reviewers.ask(repo, proposal, place.number)
+        return place
+
+    def _learn(self, pull: Pull) -> None:
+        if self._user_id is None and self._app and pull.user:
+            ours = pull.user.type == "Bot" and pull.user.login == f"{self._app.slug}[bot]"
+            self._user_id = pull.user.id if ours else None
+
+    async def glance(self, proposal: Proposal, voices: Sequence[Voice]) -> Sight:
+        """Read what one cheap look shows: the page, the reviews, what the people may do."""
+        repo = await self._repo(proposal)
+        return await Looking(repo, self.log, self._render, proposal).glance(voices)
+
+    async def look(
+        self, proposal: Proposal, voices: Sequence[Voice], teams: frozenset[str]
+    ) -> Sight:
+        """Read all: `glance`, the policy, each granting comment, the delivery log of buttons."""
+        repo = await self._repo(proposal)
+        return await Looking(repo, self.log, self._render, proposal, teams).look(voices)
+
+    async def access(self, proposal: Proposal, person: Person, teams: frozenset[str]) -> Access:
+        """Read what one person may do on the governing repository."""
+        return await access_of(await self._repo(proposal), person, teams)
+
+    async def start(self, proposal: Proposal, statement: bytes) -> Fence:
+        """Create start.json on the ledger branch, never overwriting; look when no answer came."""
+        path = self._render.statement_path(proposal, "start")
+        try:
+            repo = await self._repo(proposal)
+        except ForgeError:
+            return Fence.ABSENT
+        return await start_of(repo, self._ledger, proposal, path, statement).fence()
+
+    async def restore(self, proposal: Proposal) -> datetime:
+        """Put back the title and text of the page; GitHub's date of the restoring."""
+        repo = await self._repo(proposal)
+        body = {"title": self._render.title(proposal), "body": self._render.body(proposal)}
+        reply = await repo.ask("PATCH", "pulls", proposal.at.number, body=body)
+        pull = reply.read(Pull)
+        return max(pull.updated_at.astimezone(UTC), reply.date or pull.updated_at)
+
+    async def show(self, proposal: Proposal, verdict: Verdict | None) -> None:
+        """Bring the check run up to date with the proposal's state and verdict."""
+        repo = await self._repo(proposal)
+        body = check_body(self._render.check(proposal, verdict, self._now()))
+        await repo.ask("PATCH", "check-runs", proposal.at.check_run, body=body)
+
+    async def reply(self, proposal: Proposal, key: str, text: str, *, again: bool) -> None:
+        """Answer the fact `key` with one comment; `again`: an earlier try may have got through."""
+        repo = await self._repo(proposal)
+        if again and await said(repo, proposal, key, await self.our_user_id()):
+            return
+        await say(repo, proposal, key, text)
+
+    async def write_end(self, proposal: Proposal, statement: bytes) -> None:
+        """Create end.json on the ledger branch; the same bytes already there are fine."""
+        path = self._render.statement_path(proposal, "end")
+        repo = await self._repo(proposal)
+        await end_of(repo, self._ledger, proposal, path, statement).stand()
+
+    async def settle(self, proposal: Proposal) -> None:
+        """Merge the page at the pinned head with its trailers, or close it when nothing ran.
+
+        An unknown outcome leaves it open, for people to resolve.
+        """
+        repo = await self._repo(proposal)
+        if proposal.state is State.APPLIED:
+            await merge(repo, self._ledger, proposal, self._render.merge_message(proposal))
+        elif proposal.state in (State.FAILED, State.ENDED):
+            await close(repo, proposal.at.number)
+
+    async def tell(self, proposal: Proposal, *, again: bool) -> None:
+        """Say the outcome in one comment; `again` as in `reply`."""
+        text = self._render.outcome_comment(proposal)
+        await self.reply(proposal, OUTCOME, text, again=again)
+
+    async def _repo(self, proposal: Proposal) -> Repository:
+        return await self.places.of(proposal.repository)

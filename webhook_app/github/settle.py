@@ -1,0 +1,47 @@
+"""The end of a page: merged at the pinned head, or closed."""
+
+from proposals.plan import Proposal
+from proposals.ports import Lost, Refused
+
+from .ledger import Ledger
+from .repository import Repository
+from .shapes import Merged
+
+_MAY_BE_MERGED = frozenset({405, 409})
+
+
+async def merge(
+    repo: Repository, ledger: Ledger, proposal: Proposal, message: tuple[str, str]
+) -> None:
+    """Merge at exactly the pinned head; fine when it is merged already, Refused when it can't be.
+
+    The merge records what was done and starts nothing: a refused one is a finding for people.
+    """
+    place, (title, text) = proposal.at, message
+    body = {
+        "sha": place.head,
+        "merge_method": "merge",
+        "commit_title": title,
+        "commit_message": text,
+    }
+    async with ledger.line(repo):
+        try:
+            reply = await repo.ask("PUT", "pulls", place.number, "merge", body=body)
+            ledger.moved(repo, reply.read(Merged).sha)
+        except (Refused, Lost) as trouble:
+            if isinstance(trouble, Refused) and trouble.status not in _MAY_BE_MERGED:
+                raise
+            ledger.forget(repo)
+            pull, _ = await repo.pull(place.number)
+            if not pull.merged:
+                raise
+
+
+async def close(repo: Repository, number: int) -> None:
+    """Close it unmerged; closing twice is closing once. Raises ForgeError."""
+    try:
+        await repo.ask("PATCH", "pulls", number, body={"state": "closed"})
+    except (Refused, Lost):
+        pull, _ = await repo.pull(number)
+        if pull.state == "open":
+            raise

@@ -1,0 +1,88 @@
+"""What a fresh look at GitHub leaves of the voices that were delivered. It can only take away."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+
+from checks.facts import Person, Stance, Standing, Surface, Voice
+
+from .shapes import Account, Comment, Review
+
+_STATES = {"APPROVED": Stance.APPROVE, "CHANGES_REQUESTED": Stance.BLOCK}
+
+
+def person(account: Account) -> Person:
+    """A GitHub account as the rules know it."""
+    return Person(account.id, account.login, account.type)
+
+
+def lines(text: str | None) -> str:
+    """Text with one kind of line end and without blank ends, which GitHub's forms change."""
+    return (text or "").replace("\r\n", "\n").rstrip()
+
+
+def reviewed(voices: Sequence[Voice], reviews: Iterable[Review]) -> tuple[Voice, ...]:
+    """The voices as the list of reviews leaves them, and the stances nobody delivered."""
+    by_key = {f"review:{review.id}": review for review in reviews}
+    heard = {voice.key for voice in voices}
+    told = (
+        _again(voice, by_key.get(voice.key)) if voice.surface is Surface.REVIEW else voice
+        for voice in voices
+    )
+    untold = (_undelivered(key, r) for key, r in by_key.items() if key not in heard)
+    return (*told, *(voice for voice in untold if voice))
+
+
+def _again(voice: Voice, review: Review | None) -> Voice:
+    if review is None or review.user is None or review.user.id != voice.person.id:
+        return replace(voice, standing=Standing.GONE)
+    at = review.submitted_at.astimezone(UTC) if review.submitted_at else voice.at
+    return replace(voice, at=at, standing=_standing(voice, review))
+
+
+def _standing(voice: Voice, review: Review) -> Standing:
+    if review.state == "DISMISSED":
+        return Standing.DISMISSED
+    if _STATES.get(review.state) is not voice.stance:
+        return Standing.GONE
+    if voice.stance is Stance.APPROVE and review.commit_id != voice.head:
+        return Standing.GONE
+    return Standing.STANDS
+
+
+def _undelivered(key: str, review: Review) -> Voice | None:
+    stance = _STATES.get(review.state)
+    if stance is None or review.user is None or review.submitted_at is None:
+        return None
+    return Voice(
+        key,
+        person(review.user),
+        Surface.REVIEW,
+        stance,
+        review.submitted_at.astimezone(UTC),
+        review.id,
+        review.commit_id,
+        standing=Standing.UNDELIVERED,
+    )
+
+
+def commented(voice: Voice, comment: Comment | None) -> Voice:
+    """A comment's voice: it stands while the same person's same text is there."""
+    same = (
+        comment is not None
+        and comment.user is not None
+        and comment.user.id == voice.person.id
+        and voice.text is not None
+        and lines(comment.body) == lines(voice.text)
+    )
+    if comment is None or not same:
+        return replace(voice, standing=Standing.GONE)
+    via = voice.via_app or comment.performed_via_github_app is not None
+    return replace(voice, standing=Standing.STANDS, via_app=via)
+
+
+def pressed(voice: Voice, sent: datetime | None) -> Voice:
+    """A button's voice: it stands when GitHub's own log shows its delivery."""
+    if sent is None:
+        return replace(voice, standing=Standing.UNDELIVERED)
+    return replace(voice, standing=Standing.STANDS, at=sent)

@@ -1,0 +1,87 @@
+"""Statements on the ledger branch: written once, never over another one, proven by their bytes."""
+
+from dataclasses import dataclass
+
+from proposals.plan import Proposal
+from proposals.ports import Fence, ForgeError, Lost, Refused, Unavailable
+
+from .files import EXISTS, blob_sha, create, read
+from .ledger import BRANCH, Ledger
+from .repository import Repository
+
+PAUSE = 2.0
+"""Seconds before a write without an answer is looked for a second time."""
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """One file that has to stand on the ledger with exactly these bytes."""
+
+    repo: Repository
+    ledger: Ledger
+    path: str
+    data: bytes
+    message: str
+
+    async def fence(self) -> Fence:
+        """Create it and say whose it is; only OURS lets a tool run. Never raises ForgeError."""
+        async with self.ledger.line(self.repo):
+            try:
+                sha = await self._create()
+            except Unavailable:
+                return Fence.ABSENT
+            except Refused:
+                return await self._whose(absent=Fence.ABSENT)
+            except Lost:
+                return await self._look_twice()
+        return Fence.OURS if sha == blob_sha(self.data) else Fence.FOREIGN
+
+    async def stand(self) -> None:
+        """Create it or find the same bytes there; Refused when there are others."""
+        async with self.ledger.line(self.repo):
+            try:
+                await self._create()
+            except (Refused, Lost) as trouble:
+                if isinstance(trouble, Refused) and trouble.status not in EXISTS:
+                    raise
+                there = await read(self.repo, self.path, BRANCH)
+                if there is None:
+                    raise
+                if not there.same(self.data):
+                    raise Refused(f"{self.path} on {BRANCH} is not what was written", 409) from None
+
+    async def _create(self) -> str:
+        written = await create(self.repo, BRANCH, self.path, self.data, self.message)
+        self.ledger.moved(self.repo, written.commit.sha)
+        return written.content.sha
+
+    async def _whose(self, absent: Fence) -> Fence:
+        try:
+            there = await read(self.repo, self.path, BRANCH)
+        except ForgeError:
+            return Fence.UNPROVEN
+        if there is None:
+            return absent
+        return Fence.OURS if there.same(self.data) else Fence.FOREIGN
+
+    async def _look_twice(self) -> Fence:
+        """A write without an answer may still arrive: its absence proves nothing."""
+        first = await self._whose(absent=Fence.UNPROVEN)
+        if first is not Fence.UNPROVEN:
+            return first
+        await self.repo.client.sleep(PAUSE)
+        return await self._whose(absent=Fence.UNPROVEN)
+
+
+def start_of(
+    repo: Repository, ledger: Ledger, proposal: Proposal, path: str, data: bytes
+) -> Statement:
+    """The statement that fences off a second start."""
+    return Statement(repo, ledger, path, data, f"Start {proposal.id}")
+
+
+def end_of(
+    repo: Repository, ledger: Ledger, proposal: Proposal, path: str, data: bytes
+) -> Statement:
+    """The receipt."""
+    return Statement(repo, ledger, path, data, f"End {proposal.id}")

@@ -1,0 +1,21 @@
+"""Everything a person reads on GitHub, made by code: page, check run, comments, merge message."""
+
+from .check import Button, CheckView, check
+from .links import Links, plan_path, statement_path
+from .outcome import outcome_comment
+from .page import body, merge_message, title
+from .replies import reply
+
+__all__ = [
+    "Button",
+    "CheckView",
+    "Links",
+    "body",
+    "check",
+    "merge_message",
+    "outcome_comment",
+    "plan_path",
+    "reply",
+    "statement_path",
+    "title",
+]

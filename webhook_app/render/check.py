@@ -1,0 +1,149 @@
+"""The check run: the live state, whose title says what is asked of the reader right now."""
+
+from datetime import datetime
+from typing import NamedTuple
+
+from checks.facts import Surface
+from checks.reasons import Finding, Reason, Weight
+from checks.verdict import Decision, Verdict
+from checks.wording import asked, check_title, heard_table, plural, reply_to, stamp
+from proposals.lifecycle import State
+from proposals.plan import Proposal
+
+from . import shown
+from .links import Links
+from .outcome import outcome_comment, over_title, quietly
+from .page import how_to_approve, in_code, needed, rule_of
+
+
+class Button(NamedTuple):
+    """A button of a check run; GitHub takes 20, 40 and 20 characters."""
+
+    label: str
+    description: str
+    identifier: str
+
+
+class CheckView(NamedTuple):
+    """What a check run shows; `conclusion` as GitHub names it, at most three buttons."""
+
+    title: str
+    summary: str
+    text: str
+    conclusion: str
+    actions: tuple[Button, ...] = ()
+
+
+APPROVE = Button("Approve", "Do exactly what this plan says", "approve")
+REJECT = Button("Reject", "End this; nothing will be changed", "reject")
+REPLAN = Button("Plan again", "End this, open a proposal as of today", "replan")
+OBSTACLES = 10
+_TOO_LONG = (
+    "**The plan is too long to be shown here, so it cannot be approved with a button.**"
+    " Read the whole file first; then submit an *Approve* review or comment `/approve`."
+)
+# "unknown" asks for a person and claims neither success nor failure.
+_CONCLUSIONS = {
+    State.APPLIED: "success",
+    State.FAILED: "failure",
+    State.UNKNOWN: "action_required",
+    State.ENDED: "cancelled",
+}
+_BUSY = {
+    State.PLANNING: "Planning: nothing has been changed",
+    State.CLAIMED: "Approved: planning again before anything runs",
+    State.STARTED: "Approved: the tool is running",
+}
+
+
+def check(proposal: Proposal, links: Links, verdict: Verdict | None, now: datetime) -> CheckView:
+    """Draw the check run of a proposal in any state; without a verdict nobody was heard yet."""
+    if proposal.pinned is None:
+        return CheckView(_BUSY[State.PLANNING], "**Nothing has been changed.**", "", "neutral")
+    text, whole = _text(proposal, links)
+    if proposal.state in _CONCLUSIONS:
+        summary = outcome_comment(proposal, links, name=quietly)
+        return CheckView(over_title(proposal), summary, text, _CONCLUSIONS[proposal.state])
+    if proposal.state in _BUSY:
+        summary = f"**{_BUSY[proposal.state]}.** The outcome will stand here and in a comment."
+        return CheckView(_BUSY[proposal.state], summary, text, "neutral")
+    heard = verdict or _unheard(proposal)
+    title = check_title(heard, proposal.expires, now)
+    summary = _waiting(proposal, heard, whole=whole)
+    if heard.decision in {Decision.ENDED, Decision.APPROVED}:
+        return CheckView(title, summary, text, "neutral")
+    return CheckView(title, summary, text, "action_required", _buttons(proposal, whole=whole))
+
+
+def _text(proposal: Proposal, links: Links) -> tuple[str, bool]:
+    """The plan, for those who decide right here; also whether it is all there."""
+    parts = shown.parts(proposal)
+    room = shown.LONGEST - sum(len(part) + 2 for part in parts)
+    plan, whole = shown.exact(proposal, links, room)
+    return "\n\n".join([*parts, plan]) + "\n", whole
+
+
+def _unheard(proposal: Proposal) -> Verdict:
+    """The verdict before anybody said anything, as far as the policy at propose tells."""
+    rule = rule_of(proposal)
+    if rule is None:
+        missing = Finding(Reason.NO_RULE, f"no rule is about {proposal.tool}")
+        return Verdict(Decision.WAITING, (missing,), (), proposal.expires)
+    groups = " and ".join(str(group) for group in rule.require)
+    return Verdict(Decision.WAITING, (), (), proposal.expires, needed=groups)
+
+
+def _buttons(proposal: Proposal, *, whole: bool) -> tuple[Button, ...]:
+    """Approving by a button needs the whole plan on the same page and a policy that takes it."""
+    rule = rule_of(proposal)
+    approves = whole and rule is not None and Surface.BUTTON in rule.surfaces
+    return (APPROVE, REJECT, REPLAN) if approves else (REJECT, REPLAN)
+
+
+def _waiting(proposal: Proposal, verdict: Verdict, *, whole: bool) -> str:
+    parts = [_first(verdict), _findings(verdict), heard_table(verdict)]
+    if verdict.decision in {Decision.WAITING, Decision.DOUBTFUL}:
+        parts += ["" if whole else _TOO_LONG, _how(proposal, whole=whole)]
+    parts.append(_small_print(proposal, verdict))
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def _how(proposal: Proposal, *, whole: bool) -> str:
+    rule = rule_of(proposal)
+    press = "press *Approve* above" if whole else ""
+    lines = [
+        f"- **Needed:** {needed(rule)}",
+        f"- **Yes:** {how_to_approve(rule, press)}",
+        "- **No:** press *Reject* above, or comment `/reject`",
+    ]
+    return "\n".join(lines)
+
+
+def _first(verdict: Verdict) -> str:
+    if verdict.decision is Decision.APPROVED:
+        return "**Approved. Nothing has been changed yet:** Placet plans again first."
+    counted = sum(h.counts for h in verdict.heard)
+    count = f"{counted} count" if counted != 1 else "1 counts"
+    missing = f" {in_code(asked(verdict))} still needed; {count} so far." if verdict.needed else ""
+    return f"**Nothing has been changed.**{missing}"
+
+
+def _findings(verdict: Verdict) -> str:
+    """Whatever else stands in the way, each with what to do about it."""
+    obstacles = [
+        f
+        for f in verdict.findings
+        if f.weight is not Weight.NOTES and f.reason is not Reason.APPROVALS_MISSING
+    ]
+    lines = ["- " + reply_to(f).replace("\n\n", " ") for f in obstacles[:OBSTACLES]]
+    left = len(obstacles) - len(lines)
+    return "\n".join(lines) + (f"\n\nAnd {plural(left, 'more obstacle')}." if left else "")
+
+
+def _small_print(proposal: Proposal, verdict: Verdict) -> str:
+    rules = dict(verdict.rules)
+    place = rules.get("current", rules.get("propose"))
+    policy = f"rule {place} of `.github/placet.yml`" if place else "`.github/placet.yml`"
+    return (
+        f"Policy: {policy} · Expires: {stamp(proposal.expires)} · Plan: `{shown.digest(proposal)}`"
+    )

@@ -1,0 +1,215 @@
+"""How a proposal came out: the one final comment, and its title in the check run."""
+
+import json
+from collections.abc import Callable, Iterator
+from datetime import datetime
+from typing import Any
+
+from checks.facts import Surface
+from checks.wording import code, mention, plural, stamp
+from proposals.lifecycle import State
+from proposals.plan import Proposal
+
+from . import shown
+from .endings import ENDINGS, REPLAN, ending, explained
+from .links import Links, statement_path
+from .markdown import cell, details, excerpt, json_text, snippet, table
+
+Name = Callable[[str], str]
+
+
+_DONE = {
+    "verified": ("Done: {n}, checked by reading back", "Done, and read back", ""),
+    "unverified": (
+        "Done as reported by the tool; nothing read back",
+        "Done, as the tool reports",
+        "There was nothing that Placet could read back to check it.",
+    ),
+    "asserted": (
+        "Done, as a person stated",
+        "Done, as a person stated",
+        "The tool itself never answered.",
+    ),
+}
+_BASELESS = ("Done: {n}", "Done", "")
+_FAILED = "Failed: not done as planned"
+_UNKNOWN = "Outcome unknown: Placet will not run it again"
+
+
+def over_title(proposal: Proposal) -> str:
+    """The title of the check run once nothing more is to be decided."""
+    outcome = proposal.outcome or {}
+    if proposal.state is State.APPLIED:
+        number = plural(len(list(shown.names(proposal))), "change")
+        return _done(outcome)[0].format(n=number)
+    if proposal.state is State.FAILED:
+        return ending(proposal).title if _unstarted(proposal) else _FAILED
+    if proposal.state is State.UNKNOWN:
+        return _UNKNOWN
+    return ending(proposal).title
+
+
+def quietly(login: str) -> str:
+    """A login that notifies nobody."""
+    return code("@" + login)
+
+
+def outcome_comment(proposal: Proposal, links: Links, *, name: Name = mention) -> str:
+    """The one comment that tells how it came out; the first words are the answer."""
+    writers = {
+        State.APPLIED: _applied,
+        State.FAILED: _failed,
+        State.UNKNOWN: _unknown,
+    }
+    lines = writers.get(proposal.state, _ended)(proposal, proposal.outcome or {}, name)
+    parts = [part for part in lines if part]
+    if proposal.state in {State.APPLIED, State.FAILED}:
+        parts.append(_receipt(proposal, links))
+    return "\n\n".join(parts) + "\n"
+
+
+def differences(proposal: Proposal) -> str:
+    """What came out differently, as a table; "" when nobody kept it."""
+    listed = [d for d in _list((proposal.outcome or {}).get("differences")) if isinstance(d, dict)]
+    if not listed:
+        return ""
+    names = list(shown.names(proposal))
+    rows = (
+        [_place(str(d.get("pointer", "")), names), *(_side(d, s) for s in ("before", "after"))]
+        for d in listed
+    )
+    drawn, taken = table(["where", "approved", "now"], rows, shown.ROOM)
+    left = len(listed) - taken
+    return drawn + (f"\n\nAnd {plural(left, 'more difference')}." if left else "")
+
+
+def readings(outcome: dict[str, Any]) -> str:
+    """What reading back showed, as a table; "" when nothing was read."""
+    listed = [c for c in _list(outcome.get("checks")) if isinstance(c, dict)]
+    if not listed:
+        return ""
+    rows = ([*(_side(c, s) for s in ("what", "expected", "found")), _fits(c)] for c in listed)
+    drawn, taken = table(["read back", "expected", "found", "as planned"], rows, shown.ROOM)
+    left = len(listed) - taken
+    return drawn + (f"\n\nAnd {plural(left, 'more reading')}." if left else "")
+
+
+def _applied(proposal: Proposal, outcome: dict[str, Any], name: Name) -> Iterator[str]:
+    _, begin, end = _done(outcome)
+    yield f"**{begin}:** {snippet(proposal.summary or proposal.tool)}{_at(outcome)}."
+    yield f"{end} {_approved(outcome, name)}".strip()
+    yield _why(outcome)
+    yield readings(outcome)
+    if outcome.get("result") is not None:
+        answer = json.dumps(outcome["result"], ensure_ascii=False, indent=2)
+        yield details("What the tool answered", excerpt(answer, shown.EXCERPT, "json"))
+    tool = proposal.plan.plan.get("tool")
+    if isinstance(tool, dict) and tool.get("undo") is True:
+        yield "To undo it, comment `/undo`: that opens a new proposal."
+
+
+def _failed(proposal: Proposal, outcome: dict[str, Any], name: Name) -> Iterator[str]:
+    if _unstarted(proposal):
+        yield from _ended(proposal, outcome, name)
+        return
+    told = snippet(proposal.summary or proposal.tool)
+    yield f"**Failed, not done as planned:** {told}{_at(outcome)}."
+    yield _why(outcome)
+    yield _approved(outcome, name)
+    yield readings(outcome)
+    yield f"Placet does not try again by itself. {REPLAN}"
+
+
+def _unknown(proposal: Proposal, outcome: dict[str, Any], name: Name) -> Iterator[str]:
+    told = snippet(proposal.summary or proposal.tool)
+    yield f"**Outcome unknown.** {told} was started, and nobody can say yet what came of it."
+    yield _why(outcome) or (f"Why: {snippet(proposal.why)}" if proposal.why else "")
+    yield readings(outcome) or "Nothing could be read back."
+    digest = shown.digest(proposal).removeprefix("sha256:")
+    yield (
+        f"Placet will not run it again. {_asked(outcome, name)} look at the real thing;"
+        f" when you know, comment `/resolve {digest} applied <why>`"
+        f" or `/resolve {digest} failed <why>`."
+    )
+
+
+def _ended(proposal: Proposal, outcome: dict[str, Any], _: Name) -> Iterator[str]:
+    end = ending(proposal)
+    yield f"**Not done: nothing was changed.** {end.says}"
+    yield differences(proposal)
+    why = outcome.get("why") or proposal.why
+    reason = str(outcome.get("reason") or proposal.reason or "")
+    if isinstance(why, str) and why and not explained(reason, why):
+        yield f"Why: {snippet(why)}" + (f" ({code(reason)})" if reason not in ENDINGS else "")
+    yield end.then
+
+
+def _unstarted(proposal: Proposal) -> bool:
+    """Whether it failed before the tool was run."""
+    return "start_unproven" in {proposal.reason, str((proposal.outcome or {}).get("reason"))}
+
+
+def _done(outcome: dict[str, Any]) -> tuple[str, str, str]:
+    return _DONE.get(str(outcome.get("basis")), _BASELESS)
+
+
+def _at(outcome: dict[str, Any]) -> str:
+    try:
+        moment = datetime.fromisoformat(str(outcome.get("at")))
+    except ValueError:
+        return ""
+    return f", {stamp(moment)}"
+
+
+def _why(outcome: dict[str, Any]) -> str:
+    why = outcome.get("why")
+    return f"Why: {snippet(why, 600)}" if isinstance(why, str) and why else ""
+
+
+def _approved(outcome: dict[str, Any], name: Name) -> str:
+    said = [f"{name(login)} ({surface})" for login, surface in _approvers(outcome)]
+    return f"Approved by {' and '.join(said)}." if said else ""
+
+
+def _asked(outcome: dict[str, Any], name: Name) -> str:
+    who = " or ".join(name(login) for login, _ in _approvers(outcome))
+    return f"{who}, or anyone else who may decide here:" if who else "Anyone who may decide here:"
+
+
+def _approvers(outcome: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    for person in _list(outcome.get("approved_by")):
+        if isinstance(person, dict):
+            surface = str(person.get("surface"))
+            yield str(person.get("login", "?")), surface if surface in set(Surface) else "?"
+
+
+def _receipt(proposal: Proposal, links: Links) -> str:
+    path = statement_path(proposal, "end.json")
+    return f"Receipt: [`{path}`]({links.statement(proposal, 'end.json')})"
+
+
+def _place(pointer: str, names: list[str]) -> str:
+    """A JSON Pointer, and in front of it the name of the effect that it leads into."""
+    _, _, rest = pointer.partition("/effects/")
+    place, _, inside = rest.partition("/")
+    if pointer.startswith("/effects/") and place.isdecimal() and int(place[:9]) < len(names):
+        return (
+            f"{cell(names[int(place[:9])])} {cell(inside)}" if inside else cell(names[int(place)])
+        )
+    return cell(pointer)
+
+
+def _side(said: dict[str, Any], side: str) -> str:
+    value = said.get(side)
+    if value is None and side != "found":
+        return "*(none)*"
+    return cell(value if side == "what" and isinstance(value, str) else json_text(value))
+
+
+def _fits(reading: dict[str, Any]) -> str:
+    ok = reading.get("ok")
+    return "yes" if ok is True else "**no**" if ok is False else "?"
+
+
+def _list(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else []

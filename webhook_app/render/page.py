@@ -1,0 +1,147 @@
+"""The pull request's page. It never changes, so nothing here may depend on state or on now."""
+
+import re
+
+from checks.facts import Surface
+from checks.policy import PolicyError, Rule, load
+from checks.wording import hidden_count, span, stamp, visible
+from proposals.plan import Proposal
+from proposals.receipt import UnsafeTrailer, trailers
+
+from . import shown
+from .links import Links
+from .markdown import cut, excerpt, quoted, snippet
+
+TITLE = 72  # characters; phones cut a notification near there
+SAID = 3_000
+CHECK = "placet"
+_LIVE = (
+    (re.compile(r"(?<![A-Za-z0-9])@(?=[A-Za-z0-9])"), "@ "),  # a mention
+    (re.compile(r"#(?=[0-9])"), "# "),  # a link to an issue, also "fixes #1"
+    (re.compile(r"\b(GH)-(?=[0-9])", re.IGNORECASE), r"\1- "),
+    (re.compile(r"://"), ": //"),
+    (re.compile(r"\b(www)\.", re.IGNORECASE), r"\1 ."),
+)
+_CLOSING = (
+    "Placet runs a tool only when people approve exactly this plan; no AI takes part after that."
+    " Placet plans again right before it acts. If anything above would come out differently,"
+    " it does nothing and says so."
+)
+
+
+def title(proposal: Proposal) -> str:
+    """The summary as one plain line that mentions nobody and links nothing."""
+    line = " ".join(visible(" ".join(proposal.summary.split())).split())
+    for live, plain in _LIVE:
+        line = live.sub(plain, line)
+    line = line or f"Run {visible(proposal.tool)}"
+    return line if len(line) <= TITLE else cut(line, TITLE - 1)[0].rstrip() + "…"
+
+
+def body(proposal: Proposal, links: Links, *, people: tuple[str, ...] = ()) -> str:
+    """The text of the pull request; `people` are the logins of those the agent works for."""
+    parts = shown.parts(proposal)
+    first, last = first_lines(proposal, people), [_said(proposal), _CLOSING]
+    room = shown.LONGEST - sum(len(part) + 2 for part in [first, *parts, *last])
+    plan, whole = shown.exact(proposal, links, room)
+    if not whole:
+        first = first_lines(proposal, people, button=False)
+    return "\n\n".join(part for part in [first, *parts, plan, *last] if part) + "\n"
+
+
+def first_lines(proposal: Proposal, people: tuple[str, ...], *, button: bool = True) -> str:
+    """What, cost, who asks, undoable or not, until when, who and how: eight lines for a phone."""
+    rule = rule_of(proposal)
+    waits = span(proposal.expires - proposal.created)
+    does = snippet(proposal.summary or f"Run {proposal.tool}")
+    press = f"press *Approve* in the check **{CHECK}** (tab *Checks*)" if button else ""
+    lines = [
+        f"**Nothing has been changed yet.** If you approve, Placet does this, once: {does}",
+        "",
+        f"- **Costs:** {shown.cost(proposal)}",
+        f"- **Asked by:** agent {snippet(proposal.agent)}, {_behind(proposal, people)}",
+        f"- **Can be undone:** {_undo(proposal)}",
+        f"- **Waits until:** {stamp(proposal.expires)} ({waits} after it was asked)",
+        f"- **Needed:** {needed(rule)}",
+        f"- **Yes:** {how_to_approve(rule, press)}",
+        "- **No:** comment `/reject`, which ends it; a *Request changes* review only holds it",
+    ]
+    return "\n".join(lines)
+
+
+def rule_of(proposal: Proposal) -> Rule | None:
+    """The rule that the policy had for this tool when it was asked; None: nobody can approve."""
+    try:
+        hit = load(proposal.policy or "").rule_for(proposal.tool)
+    except PolicyError:
+        return None
+    return hit[1] if hit else None
+
+
+def needed(rule: Rule | None) -> str:
+    """Who must approve, in words; GitHub names stand in code, so that nobody is called here."""
+    if rule is None:
+        return "nobody can approve: `.github/placet.yml` has no usable rule for this tool"
+    groups = " and ".join(in_code(str(group)) for group in rule.require)
+    return f"{groups}, with {rule.permission} access, not behind this request"
+
+
+def in_code(words: str) -> str:
+    """Our own words about people with each login and team in code: nobody is notified."""
+    return re.sub(r"@[\w-]+|[\w-]+/[\w-]+", lambda m: f"`{m[0]}`", words)
+
+
+def how_to_approve(rule: Rule | None, press: str) -> str:
+    """The ways that the policy accepts; `press` says where the button is, "" when there is none."""
+    ways = {
+        Surface.REVIEW: "submit an *Approve* review",
+        Surface.COMMENT: "comment `/approve`",
+        Surface.BUTTON: press,
+    }
+    accepted = [w for surface, w in ways.items() if w and rule and surface in rule.surfaces]
+    return ", or ".join(accepted) or "not possible as it stands: see *Needed*"
+
+
+def merge_message(proposal: Proposal) -> tuple[str, str]:
+    """Title and text of the merge commit; the text ends in trailers for people and searches."""
+    outcome = proposal.outcome or {}
+    said = str(outcome.get("outcome") or proposal.state)
+    basis = f" ({outcome['basis']})" if isinstance(outcome.get("basis"), str) else ""
+    given = outcome.get("approved_by")
+    people = [p for p in given if isinstance(p, dict)] if isinstance(given, list) else []
+    approvers = [f"{p.get('login')} ({p.get('id')}, {p.get('surface')})" for p in people]
+    names = {"proposal": proposal.id, "plan": proposal.plan.digest}
+    try:
+        text = trailers(**names, outcome=f"{said}{basis}", approved_by=approvers)
+    except UnsafeTrailer:
+        text = trailers(**names)
+    return f"Placet: {title(proposal)}", text
+
+
+def _behind(proposal: Proposal, people: tuple[str, ...]) -> str:
+    count = len(people) or len(proposal.identities)
+    if people:
+        who = " and ".join(snippet("@" + login) for login in people)
+    elif count:
+        who = "1 person" if count == 1 else f"{count:,} people"
+    else:
+        return "working for nobody in particular"
+    return f"working for {who}, who cannot approve it"
+
+
+def _undo(proposal: Proposal) -> str:
+    tool = proposal.plan.plan.get("tool")
+    said = tool if isinstance(tool, dict) else {}
+    kind = ". **The tool is declared destructive**" if said.get("effect") == "destructive" else ""
+    if said.get("undo") is True:
+        return f"yes, by a new proposal (comment `/undo` when it is done){kind}"
+    return ("no" if said.get("undo") is False else "not by Placet, as far as it knows") + kind
+
+
+def _said(proposal: Proposal) -> str:
+    if not proposal.said.strip():
+        return ""
+    label = "What the agent says about it (a claim, not checked by Placet):"
+    text = proposal.said.replace("\r\n", "\n").strip("\n")
+    plain = "\n" not in text and len(text) <= shown.EXCERPT // 10 and not hidden_count(text)
+    return f"{label}\n\n" + quoted(snippet(text, SAID) if plain else excerpt(text, SAID))

@@ -1,0 +1,89 @@
+"""Answers to one person: a line that says what happened, then a line that says what to do."""
+
+import re
+
+from checks.reasons import REASONS, Finding, Reason
+from checks.voices import Heard
+from checks.wording import code, mention, reply_to
+from proposals.lifecycle import State
+from proposals.plan import Proposal
+
+from . import shown
+
+_OVER = {
+    State.CLAIMED: "it is approved already and about to run",
+    State.STARTED: "it is running already",
+    State.APPLIED: "it is done already",
+    State.FAILED: "it was run already and failed",
+    State.UNKNOWN: "it was run already and its outcome is unknown",
+    State.ENDED: "this proposal is over already; nothing was changed",
+}
+
+
+def reply(
+    proposal: Proposal, about: Heard | Finding | str, *, who: str = "", named: str = ""
+) -> str:
+    """Answer a stance, or a comment by its code; `who` is its author, `named` the digest in it.
+
+    Codes: `lgtm` (reads like a yes and is none), `late` (no longer open), `other_digest`,
+    `needs_digest` (`/resolve` without one), `second_line` (a command that is not on the first
+    line), `not_unknown`, `not_eligible`, `nothing_to_undo`, and every checks.reasons.Reason.
+    """
+    if isinstance(about, Heard):
+        who, named = about.voice.person.login, about.voice.digest or ""
+        if about.reason is not Reason.OTHER_DIGEST:
+            return reply_to(about) + "\n"
+        about = about.reason
+    if isinstance(about, Finding):
+        return reply_to(about) + "\n"
+    says, then = _answers(proposal, named).get(about) or _by_reason(about)
+    begin = f"{mention(who)}, {says[0].lower()}{says[1:]}" if who and says else says
+    return f"{begin}\n\n{then}\n"
+
+
+def _answers(proposal: Proposal, named: str) -> dict[str, tuple[str, str]]:
+    digest = shown.digest(proposal).removeprefix("sha256:")
+    another = f" ({code(named[:12])})" if re.fullmatch("[0-9a-f]{12,64}", named) else ""
+    over = _OVER.get(proposal.state, "it is not open for this")
+    return {
+        "lgtm": (
+            "This is not read as an approval.",
+            "To approve, submit an *Approve* review or comment `/approve`.",
+        ),
+        "late": (f"This changes nothing any more: {over}.", "To ask again, comment `/replan`."),
+        Reason.OTHER_DIGEST: (
+            f"This names another plan{another}. The plan here is `{digest}`.",
+            f"If you mean the plan here, comment `/approve {digest}`.",
+        ),
+        "needs_digest": (
+            "This says nothing yet, because it does not name the plan.",
+            f"Comment `/resolve {digest} applied <why>` or `/resolve {digest} failed <why>`.",
+        ),
+        "second_line": (
+            "A command counts only as the whole first line of a comment.",
+            "Write it again in a comment of its own.",
+        ),
+        "not_unknown": (
+            "There is nothing to resolve here: the outcome is not unknown.",
+            "You need not do anything.",
+        ),
+        "not_eligible": (
+            "This is for people who may decide here, and you may not.",
+            "Ask one of the people that the policy in `.github/placet.yml` names.",
+        ),
+        "nothing_to_undo": (
+            "There is nothing here that Placet could undo.",
+            "What is to be changed must be asked for anew.",
+        ),
+        Reason.HEAD_MOVED: (
+            "This proposal ended, and nothing was changed: the branch moved after it was opened.",
+            "The plan shown is no longer the plan in the branch. `/replan` opens a new one.",
+        ),
+    }
+
+
+def _by_reason(about: str) -> tuple[str, str]:
+    if about in set(Reason):
+        meaning = REASONS[Reason(about)]
+        return meaning.means, meaning.remedy
+    return "This does nothing here.", "The check of this proposal says what can be done now."

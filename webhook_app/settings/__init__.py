@@ -1,0 +1,21 @@
+"""What the operator sets, in the environment (`PLACET_*`) or in placet.toml.
+
+Everything is checked before the server starts. Every error is a SettingsError whose message says
+what is wrong, what it means and what to do.
+"""
+
+from .document import document
+from .fields import Floor, Repository, Settings
+from .loading import FILE, Config, SettingsError, load, store_path
+
+__all__ = [
+    "FILE",
+    "Config",
+    "Floor",
+    "Repository",
+    "Settings",
+    "SettingsError",
+    "document",
+    "load",
+    "store_path",
+]

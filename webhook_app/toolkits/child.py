@@ -1,0 +1,101 @@
+"""The child process of a Python tool: `python -m webhook_app.toolkits.child MODULE VERB`.
+
+VERB is `apply`, for one request, or `serve`, for a request a line. It imports little, as it starts
+afresh for every apply. What a tool prints goes to standard error; the wire is out of its reach.
+"""
+
+import importlib
+import json
+import os
+import sys
+import traceback
+from collections.abc import Callable
+from types import ModuleType
+from typing import Any, BinaryIO
+
+from pydantic import BaseModel, ValidationError
+
+
+def main() -> None:
+    """Answer on the wire until it closes."""
+    name, verb = sys.argv[1:3]
+    asked, told = _wires()
+    sys.path.insert(0, str(os.getcwd()))  # noqa: PTH109 (pathlib is not needed otherwise)
+    for line in asked:
+        told.write(answer(name, line) + b"\n")
+        told.flush()
+        if verb != "serve":
+            return
+
+
+def answer(name: str, line: bytes) -> bytes:
+    """The tool's answer to one request, as a line. An apply that raises gives none: it is lost."""
+    request = json.loads(line)
+    verb = request["verb"]
+    try:
+        module = importlib.import_module(name)
+        call = _call(module, request)
+    except ValidationError as error:
+        return _encoded(_before(verb, "bad_arguments", _first(error)))
+    except Exception as error:  # noqa: BLE001 (a tool's module may raise anything)
+        traceback.print_exc()
+        what = f"the module {name} cannot be used: {type(error).__name__}"
+        return _encoded(_before(verb, "tool_failed", what))
+    if verb == "apply":
+        return _encoded(call())
+    try:
+        return _encoded(call())
+    except Exception as error:  # noqa: BLE001 (as above)
+        traceback.print_exc()
+        return _encoded(_before(verb, "tool_failed", f"{verb} raised {type(error).__name__}"))
+
+
+def _call(module: ModuleType, request: dict[str, Any]) -> Callable[[], object]:
+    """What to call; everything that can fail without touching the world fails here."""
+    model, verb = module.Arguments, request["verb"]
+    if not (isinstance(model, type) and issubclass(model, BaseModel)):
+        raise TypeError("Arguments is not a pydantic model")
+    if verb == "schema":
+        return model.model_json_schema
+    arguments = model.model_validate_json(json.dumps(request["arguments"]), strict=True)
+    match verb:
+        case "plan":
+            return lambda: module.plan(arguments)
+        case "apply":
+            apply = module.apply
+            return lambda: apply(arguments, request["plan"], request["key"])
+        case "verify" if hasattr(module, "verify"):
+            return lambda: module.verify(arguments, request["plan"], request["result"])
+    return lambda: {"verdict": "unverified", "why": "nothing to read back"}
+
+
+def _before(verb: str, code: str, why: str) -> dict[str, object]:
+    """What to say when the tool was not even called, or only to look."""
+    if verb == "apply":
+        return {"ok": False, "did_nothing": True, "why": why}
+    if verb == "verify":
+        return {"verdict": "unverified", "why": why}
+    return {"error": {"code": code, "message": why}}
+
+
+def _encoded(value: object) -> bytes:
+    return json.dumps(value).encode()
+
+
+def _first(error: ValidationError) -> str:
+    first = error.errors()[0]
+    return f"{'.'.join(str(step) for step in first['loc']) or 'arguments'}: {first['msg']}"
+
+
+def _wires() -> tuple[BinaryIO, BinaryIO]:
+    """Take standard input and output away from the tool, and from everything it starts."""
+    asked, told = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, 0)
+    os.close(nothing)
+    os.dup2(2, 1)
+    return asked, told
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,96 @@
+"""Tools that are Python modules: a model `Arguments`, and functions plan, apply and verify.
+
+    plan(arguments)                  {"effects": [...], "preconditions": {...}, ...}
+    apply(arguments, plan, key)      {"ok": True, "result": ...}, or ok False and did_nothing True
+    verify(arguments, plan, result)  {"verdict": "verified", "checks": [...]}; it may be absent
+
+They answer what a command would. apply runs in a fresh process; plan and verify in one kept warm.
+"""
+
+import asyncio
+import sys
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from proposals.tools import BadDeclaration, Tool
+
+from .command import CommandToolkit
+from .process import GRACE, Child, Ran, not_started, ran, run
+from .wire import published
+
+_OURS = str(Path(__file__).parents[2])  # the child finds us wherever it is started
+_MODULE = "webhook_app.toolkits.child"
+
+
+class PythonToolkit(CommandToolkit):
+    """A command toolkit whose command is ours; its modules are found beside placet.toml."""
+
+    def __init__(self, folder: Path, server: Mapping[str, str]) -> None:
+        super().__init__(folder, server)
+        self._warm: dict[str, tuple[Child, Mapping[str, str]]] = {}
+        self._turns: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
+
+    async def ready(self, tool: Tool) -> Tool:
+        """The tool with the argument schema of its module; BadDeclaration when it has none."""
+        await super().ready(tool)
+        try:
+            schema = published(await self._logged(tool, "schema", {}))
+        except ValueError as error:
+            raise BadDeclaration(f"[tool.{tool.name}] module {tool.module}: {error}") from None
+        return tool.with_schema(schema if isinstance(schema, dict) else {})
+
+    def argv(self, tool: Tool, verb: str) -> Sequence[str]:
+        """Our own program; -P keeps the folder's files from taking the place of its imports."""
+        return (sys.executable, "-P", "-m", _MODULE, tool.module or "", verb)
+
+    async def ask(self, tool: Tool, verb: str, given: bytes, env: Mapping[str, str]) -> Ran:
+        """Apply in a fresh process; look in the warm one, one question at a time."""
+        env = {**env, "PYTHONPATH": _OURS}
+        seconds = tool.timeout.total_seconds()
+        if verb == "apply":
+            return await run(self.argv(tool, verb), given, self.folder, env, seconds)
+        async with self._turns[tool.name]:
+            try:
+                child = await self._child(tool, env)
+            except OSError as error:
+                return not_started(sys.executable, error)
+            return await self._answer(tool.name, child, given, seconds)
+
+    async def close(self) -> None:
+        """End the warm ones."""
+        for name in list(self._warm):
+            await self._drop(name)
+
+    async def _child(self, tool: Tool, env: Mapping[str, str]) -> Child:
+        child, had = self._warm.get(tool.name, (None, None))
+        if child and not child.exited and had == env:
+            return child
+        await self._drop(tool.name)
+        child = await Child.start(self.argv(tool, "serve"), self.folder, env)
+        self._warm[tool.name] = (child, env)
+        return child
+
+    async def _answer(self, name: str, child: Child, given: bytes, seconds: float) -> Ran:
+        clean = False
+        try:
+            child.send(given, last=False)
+            in_time = await child.until(
+                lambda: b"\n" in child.output or child.loud or child.exited, seconds
+            )
+            clean = child.output.endswith(b"\n") and child.output.count(b"\n") == 1
+        finally:
+            if not clean:
+                await self._drop(name)
+        problem = (
+            "" if in_time else f"The tool did not answer within {seconds:g} s and was stopped."
+        )
+        came = ran(child, bytes(child.output), problem)
+        child.output.clear()
+        child.noise.clear()
+        return came
+
+    async def _drop(self, name: str) -> None:
+        child, _ = self._warm.pop(name, (None, None))
+        if child:
+            await child.end(GRACE)
