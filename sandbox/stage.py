@@ -9,9 +9,8 @@ import contextlib
 import json
 import os
 import socket
-import sqlite3
 import sys
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -22,6 +21,7 @@ from fastapi import FastAPI
 
 from sandbox.github import World, create_app
 from sandbox.github.model import App
+from sandbox.tools import crm
 
 REPOSITORY = "acme/approvals"
 TOOL = "crm.deactivate_customers"
@@ -44,14 +44,6 @@ rules:
     permission: write
     expires: 4h
 """
-CUSTOMERS = {
-    17: "Ada Bakery",
-    23: "Birch & Sons",
-    31: "Cobalt Ltd",
-    42: "Dune Travel",
-    58: "Elm Street Books",
-    66: "Foxglove Farm",
-}
 
 
 @dataclass(slots=True)
@@ -82,13 +74,17 @@ class Stage:
 
     def active(self) -> set[int]:
         """The customers that are active in the database right now."""
-        with contextlib.closing(sqlite3.connect(self.database)) as db:
-            return {i for (i,) in db.execute("SELECT id FROM customers WHERE active")}
+        return crm.active(self.database)
 
     def deactivate_by_hand(self, customer: int) -> None:
         """What somebody else does to the database meanwhile."""
-        with contextlib.closing(sqlite3.connect(self.database)) as db, db:
-            db.execute("UPDATE customers SET active = 0 WHERE id = ?", (customer,))
+        crm.deactivate(self.database, customer)
+
+    async def counts(self) -> dict[str, int]:
+        """What the server has in each state and still to do, as its operator is told."""
+        socket_ = httpx.AsyncHTTPTransport(uds=str(self.folder / "placet.db.sock"))
+        async with httpx.AsyncClient(transport=socket_, base_url="http://placet") as http:
+            return dict((await http.get("/status")).raise_for_status().json()["counts"])
 
     async def operator(self, *words: str) -> Any:
         """Run one of the operator's commands; its answer as data. RuntimeError when it fails."""
@@ -101,22 +97,27 @@ class Stage:
 
 
 @contextlib.asynccontextmanager
-async def stage(folder: Path, policy: str = POLICY) -> AsyncIterator[Stage]:
-    """Set everything up in this folder, run it, and stop it at the end."""
+async def stage(
+    folder: Path, policy: str = POLICY, *, ports: tuple[int, int] = (0, 0)
+) -> AsyncIterator[Stage]:
+    """Set everything up in this folder, run it, and stop it at the end.
+
+    `ports` are those of GitHub and of Placet; one that is taken, or 0, gives way to a free one.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     world = World(folder / "github")
     async with contextlib.AsyncExitStack() as stack:
-        world.url = await stack.enter_async_context(served(create_app(world)))
-        port = free_port()
+        world.url = await stack.enter_async_context(served(create_app(world), ports[0]))
+        port = free_port(ports[1])
         app = people_and_repository(world, policy, f"http://127.0.0.1:{port}/webhook")
         here = Stage(folder, world, app, f"http://127.0.0.1:{port}")
-        write_database(here)
+        crm.make(here.database)
         write_configuration(here, _tool(here))
         here.process = await stack.enter_async_context(running(here))
         added = await here.operator("agents", "add", AGENT, str(world.account("dana").id))
         here.token = added["token"]
+        stack.push_async_callback(world.aclose)
         yield here
-        await world.aclose()
 
 
 def people_and_repository(world: World, policy: str, hook: str) -> App:
@@ -137,13 +138,6 @@ def people_and_repository(world: World, policy: str, hook: str) -> App:
     return app
 
 
-def write_database(here: Stage) -> None:
-    """Make the database of the story."""
-    with contextlib.closing(sqlite3.connect(here.database)) as db, db:
-        db.execute("CREATE TABLE customers(id INTEGER PRIMARY KEY, name TEXT, active INTEGER)")
-        db.executemany("INSERT INTO customers VALUES (?, ?, 1)", CUSTOMERS.items())
-
-
 def write_configuration(here: Stage, tools: str) -> None:
     """Write what an operator writes: the App's key and placet.toml."""
     key = here.folder / "app.pem"
@@ -152,13 +146,21 @@ def write_configuration(here: Stage, tools: str) -> None:
     here.config.write_text(_server(here) + tools)
 
 
+class _Server(uvicorn.Server):
+    """A server that leaves signals to the program that it is a part of."""
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        yield
+
+
 @contextlib.asynccontextmanager
-async def served(app: FastAPI) -> AsyncIterator[str]:
-    """Serve an application on a free port of 127.0.0.1; its address."""
-    listening = socket.create_server(("127.0.0.1", 0))
+async def served(app: FastAPI, port: int = 0) -> AsyncIterator[str]:
+    """Serve an application on 127.0.0.1, on this port or on a free one; its address."""
+    listening = _listening(port)
     # Deliveries and pages wait for nobody at the end.
     config = uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=1)
-    server = uvicorn.Server(config)
+    server = _Server(config)
     task = asyncio.create_task(server.serve(sockets=[listening]))
     while not server.started:  # noqa: ASYNC110 (uvicorn has no event for it)
         await asyncio.sleep(0.005)
@@ -204,10 +206,17 @@ async def _ready(here: Stage, process: asyncio.subprocess.Process) -> None:
     raise RuntimeError(f"Placet's server did not get ready. Its log ends with:\n{log[-2000:]}")
 
 
-def free_port() -> int:
-    """A port of 127.0.0.1 that nobody uses right now."""
-    with contextlib.closing(socket.create_server(("127.0.0.1", 0))) as listening:
+def free_port(wanted: int = 0) -> int:
+    """A port of 127.0.0.1 that nobody uses right now: the wanted one if possible."""
+    with contextlib.closing(_listening(wanted)) as listening:
         return int(listening.getsockname()[1])
+
+
+def _listening(port: int) -> socket.socket:
+    try:
+        return socket.create_server(("127.0.0.1", port))
+    except OSError:
+        return socket.create_server(("127.0.0.1", 0))
 
 
 def _program() -> list[str]:

@@ -56,7 +56,7 @@ def closed(schema: Mapping[str, Any]) -> dict[str, Any]:
     if whole["type"] != "object":
         raise ValueError('arguments are an object; write type = "object"')
     try:
-        Draft202012Validator.check_schema(whole, Draft202012Validator.FORMAT_CHECKER)
+        Draft202012Validator.check_schema(whole)
         plain = loads(canonical(whole))
     except SchemaError as error:
         raise ValueError(f"{error.json_path}: {error.message:.200}") from None

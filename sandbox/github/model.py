@@ -215,6 +215,14 @@ class Token:
     expires_at: datetime | None = None
 
 
+@dataclass(slots=True)
+class Registration:
+    """An App whose manifest somebody has confirmed in the browser, waiting for its code."""
+
+    app_id: int
+    expires_at: datetime
+
+
 @dataclass
 class State:
     """Everything at one moment; a deep copy of it is how an earlier moment is kept."""
@@ -225,3 +233,4 @@ class State:
     installations: dict[int, Installation] = field(default_factory=dict)
     repositories: dict[int, Repository] = field(default_factory=dict)
     tokens: dict[str, Token] = field(default_factory=dict)
+    registrations: dict[str, Registration] = field(default_factory=dict)

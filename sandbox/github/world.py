@@ -2,6 +2,8 @@
 
 import secrets
 from collections.abc import Mapping, Sequence
+from datetime import timedelta
+from typing import Any
 
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import rsa
@@ -10,7 +12,16 @@ from .actions.commits import push_files
 from .caller import Caller
 from .core import Core
 from .lookup import rank
-from .model import Account, App, Installation, Repository, Ruleset, Team, Token
+from .model import (
+    Account,
+    App,
+    Installation,
+    Registration,
+    Repository,
+    Ruleset,
+    Team,
+    Token,
+)
 from .person import Person
 from .schema import Known
 from .views.repositories import short_repository
@@ -119,6 +130,17 @@ class World(Core):
         )  # fmt: skip
         self.state.apps[number] = made
         return made
+
+    def register(self, manifest: Mapping[str, Any], *, owner: str) -> str:
+        """Confirm an App's manifest in the browser and give the code of the redirect (1 hour)."""
+        hook = manifest.get("hook_attributes", {})
+        app = self.add_app(
+            manifest["name"], permissions=manifest.get("default_permissions", {}),
+            events=manifest.get("default_events", []), owner=owner, hook_url=hook.get("url"),
+        )  # fmt: skip
+        code, end = secrets.token_hex(20), self.clock.now() + timedelta(hours=1)
+        self.state.registrations[code] = Registration(app.id, end)
+        return code
 
     def ping(self, app: App) -> None:
         """Send the App a ping."""

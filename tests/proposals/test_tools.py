@@ -316,6 +316,7 @@ def test_a_title_counts_and_survives_what_is_missing() -> None:
     assert titled("x", "Change {count} rows of {/arguments/none}") == "Change 3 rows of ?"
     assert titled("12", "Close #{/arguments/to}") == "Close 12"
     assert title(tool(), {"effects": []}) == "Run db.rows"
+    assert titled("x", "y" * 100) == "y" * 71 + "…"
 
 
 @given(st.lists(st.text(), max_size=6), st.text())

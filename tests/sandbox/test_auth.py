@@ -6,7 +6,7 @@ import pytest
 
 from sandbox.github.rest.call import ROUTES
 from sandbox.github.world import new_key
-from tests.sandbox.stage import R, Stage
+from tests.sandbox.stage import PERMISSIONS, R, Stage
 
 pytestmark = pytest.mark.anyio
 NO_ACCESS = "Resource not accessible by integration"
@@ -129,4 +129,27 @@ async def test_an_installation_token_opens_no_app_route(stage: Stage) -> None:
 
 def test_every_route_says_what_it_needs_except_the_public_ones() -> None:
     open_to_all = {template for (_, template), route in ROUTES.items() if route.needs is None}
-    assert open_to_all == {"/rate_limit", "/meta", "/user", "/users/{username}"}
+    assert open_to_all == {
+        "/rate_limit", "/meta", "/user", "/users/{username}", "/app-manifests/{code}/conversions",
+    }  # fmt: skip
+
+
+async def test_a_manifest_becomes_an_app_once(stage: Stage) -> None:
+    manifest = {
+        "name": "placet-two", "url": "https://example.com", "default_permissions": PERMISSIONS,
+        "default_events": ["push"], "hook_attributes": {"url": "https://example.com/hook"},
+    }  # fmt: skip
+    path = f"/app-manifests/{stage.world.register(manifest, owner='acme')}/conversions"
+    answer = await stage.ask("POST", path, as_="")
+    assert answer.status_code == 201
+    stage.app = stage.world.state.apps[answer.json()["id"]]
+    assert answer.json()["pem"] == stage.app.private_key
+    assert (await stage.get("/app", as_=stage.jwt()))["slug"] == "placet-two"
+    assert (await stage.ask("POST", path, as_="")).status_code == 404
+
+
+async def test_the_code_of_a_manifest_is_good_for_an_hour(stage: Stage) -> None:
+    code = stage.world.register({"name": "late"}, owner="acme")
+    stage.world.clock.advance(timedelta(hours=1))
+    answer = await stage.ask("POST", f"/app-manifests/{code}/conversions", as_="")
+    assert answer.status_code == 404

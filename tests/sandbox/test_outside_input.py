@@ -3,7 +3,6 @@
 import asyncio
 import json
 import re
-import tempfile
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -24,7 +23,8 @@ SHAS = ["0" * 40, "g" * 40, "", "main", "plan", "refs/heads/plan", "heads/plan",
 WORDS = [*SHAS, "README.md", "README.md/x", "README.md/..", "a/b", "/", ".", "..", ".git/x", "ü",
          "ann", "acme", "acme:plan", "approve", "APPROVE", "completed", "success", "closed", "x\0y",
          "merge", "rebase", "base64", "utf-8", "100644", "040000", "160000", "-1", "1",
-         "1", "1", "main...plan", "main..plan", "...", "2026-01-01T00:00:00Z", "%2F", " ", "\n", "\ud800",
+         "1", "1", "main...plan", "main..plan", "...", "2026-01-01T00:00:00Z", "%2F",
+         " ", "\n", "\ud800",
          "~", "^", "HEAD", "@{-1}", "9" * 30, "eyes"]  # fmt: skip
 words = st.sampled_from(WORDS)
 
@@ -54,13 +54,15 @@ def asked(route: tuple[str, str]) -> st.SearchStrategy[tuple[tuple[str, str], An
 
 
 @pytest.fixture(scope="module")
-def world() -> World:
-    return asyncio.run(_world())
+def world(tmp_path_factory: pytest.TempPathFactory) -> World:
+    return asyncio.run(_world(tmp_path_factory.mktemp("git")))
 
 
-async def _world() -> World:
-    found = arranged(Path(tempfile.mkdtemp()), None, "http://github.test")
-    app = found.add_app("placet", permissions=PERMISSIONS, events=["push", "pull_request", "check_run"])
+async def _world(root: Path) -> World:
+    found = arranged(root, None, "http://github.test")
+    app = found.add_app(
+        "placet", permissions=PERMISSIONS, events=["push", "pull_request", "check_run"]
+    )
     found.install(app, "acme")
     ann = found.person("ann")
     await ann.push(REPO, "plan", {"plan.json": "{}"})

@@ -4,6 +4,8 @@ from typing import Any
 
 import pytest
 
+from sandbox.github.schema import API_VERSIONS, api, webhooks
+from sandbox.github.views import accounts, checks, pulls
 from tests.sandbox.stage import REPO, R, Stage
 
 pytestmark = pytest.mark.anyio
@@ -199,3 +201,34 @@ async def test_a_renamed_person_keeps_the_id(stage: Stage) -> None:
     stage.world.rename_user("ann", "anna")
     assert (await stage.get("/users/anna"))["id"] == before["id"]
     assert (await stage.ask("GET", "/users/ann")).status_code == 404
+
+
+def names_in(node: Any) -> set[str]:
+    """All member names that a description knows, at any depth."""
+    if isinstance(node, list):
+        return set().union(*map(names_in, node))
+    if not isinstance(node, dict):
+        return set()
+    own = set(node.get("properties", ()))
+    return own.union(*(names_in(value) for value in node.values()))
+
+
+def members_of(value: Any) -> set[str]:
+    if isinstance(value, list):
+        return set().union(*map(members_of, value))
+    return set(value).union(*map(members_of, value.values())) if isinstance(value, dict) else set()
+
+
+async def test_nothing_is_known_under_a_name_that_github_does_not_use(stage: Stage) -> None:
+    ids = await furnished(stage, "2026-03-10")
+    world, repo = stage.world, stage.world.repository(REPO)
+    shown = [
+        pulls.issue(world, repo, repo.pulls[ids["n"]]),
+        pulls.review(world, repo, repo.reviews[ids["review"]]),
+        pulls.comment(world, repo, repo.comments[ids["comment"]]),
+        checks.check_run(world, repo, repo.checks[ids["check"]]),
+        accounts.installation(world, stage.installation),
+        accounts.team(world, world.team("acme", "auditors")),
+    ]
+    documents = [api(version).document for version in API_VERSIONS] + [webhooks().document]
+    assert not members_of(shown) - names_in(documents)

@@ -4,6 +4,7 @@ import asyncio
 import subprocess
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from datetime import timedelta
 from pathlib import Path
 
 import httpx
@@ -20,7 +21,9 @@ pytestmark = pytest.mark.anyio
 @asynccontextmanager
 async def served(app: ASGIApp) -> AsyncIterator[str]:
     """Serve on a free port of this machine and give the address."""
-    config = uvicorn.Config(app, port=0, log_level="critical", lifespan="on")
+    config = uvicorn.Config(
+        app, port=0, log_level="critical", lifespan="on", date_header=False, server_header=False
+    )
     server = uvicorn.Server(config)
     task = asyncio.create_task(server.serve())
     while not server.started:  # noqa: ASYNC110 - uvicorn has no event for it
@@ -115,3 +118,11 @@ async def test_the_api_also_answers_where_an_enterprise_server_has_it(tmp_path: 
     async with running(tmp_path) as world, httpx.AsyncClient(base_url=world.url) as client:
         headers = {"authorization": f"Bearer {world.token_for('ann')}"}
         assert (await client.get(f"/api/v3{R}", headers=headers)).json()["full_name"] == REPO
+
+
+async def test_the_only_date_is_that_of_the_sandbox_clock(tmp_path: Path) -> None:
+    async with running(tmp_path) as world, httpx.AsyncClient(base_url=world.url) as client:
+        world.clock.advance(timedelta(days=3))
+        world.clock.freeze()
+        answer = await client.get("/meta")
+        assert answer.headers.get_list("date") == [world.clock.date_header()]

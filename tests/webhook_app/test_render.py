@@ -512,11 +512,15 @@ def test_nothing_can_be_pressed_once_it_is_decided(decision: Decision) -> None:
     assert check(P, LINKS, verdict, NOW).actions == ()
 
 
-@few
-@given(st.sampled_from(sorted(REASONS)), HOSTILE, HOSTILE)
-def test_no_finding_comes_alive(reason: Reason, because: str, who: str) -> None:
-    verdict = Verdict(Decision.WAITING, (Finding(reason, because, who=who),), (), P.expires)
+@pytest.mark.parametrize("reason", sorted(REASONS))
+@pytest.mark.parametrize(
+    "text", ["<img src=x>", "@dana", "fixes #1", "`@dana", "https://e.example"]
+)
+def test_no_finding_comes_alive(reason: Reason, text: str) -> None:
+    finding = Finding(reason, text, who=text)
+    verdict = Verdict(Decision.WAITING, (finding,), (), P.expires)
     assert alive(check(P, LINKS, verdict, NOW).summary) == []
+    assert alive(reply(P, finding)) == []
 
 
 def test_a_proposal_without_a_plan_is_planning() -> None:

@@ -13,7 +13,8 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 def give_up(message: str) -> NoReturn:
     """Say one sentence on stderr and exit with 1."""
-    typer.echo(message if message.startswith("placet: ") else f"placet: {message}", err=True)
+    line = printable(message, 2000)
+    typer.echo(line if line.startswith("placet: ") else f"placet: {line}", err=True)
     raise typer.Exit(1)
 
 

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
+from functools import cache
 from typing import TypeVar
 from urllib.parse import parse_qs, urlsplit
 
@@ -14,12 +15,17 @@ from pydantic import TypeAdapter, ValidationError
 from proposals.ports import ForgeError, Lost, Refused, Unavailable
 
 T = TypeVar("T")
+_adapter = cache(TypeAdapter)
 READS = frozenset({"GET"})
 LIMIT_PAUSE = 60.0
 _NOT_SENT = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout, httpx.ProxyError)
 _LIMITED = frozenset({403, 429})
 _MOVED = range(300, 400)
 _OK = range(200, 300)
+
+
+class NotSent(Refused):
+    """Refused before the request itself was sent: certainly nothing was written."""
 
 
 class Limited(Unavailable):
@@ -39,11 +45,12 @@ class Reply:
     def read(self, kind: type[T]) -> T:
         """The body in this shape; an answer that lacks it is as good as none."""
         try:
-            return TypeAdapter(kind).validate_json(self.content)
+            value: T = _adapter(kind).validate_json(self.content)
         except ValidationError as error:
             first = error.errors(include_input=False, include_url=False)[0]
             where = ".".join(str(part) for part in first["loc"])
             raise no_answer(self.method, f"{self.asked}: unreadable at {where!r}") from None
+        return value
 
     @property
     def date(self) -> datetime | None:

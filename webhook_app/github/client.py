@@ -13,7 +13,7 @@ from githubkit.exception import RequestError
 
 from proposals.ports import Lost, Refused, Unavailable
 
-from .answer import READS, Limited, Reply, broken, judged
+from .answer import READS, Limited, NotSent, Reply, broken, judged
 from .kept import Kept, as_app, bare
 from .pace import Pace
 from .route import Route, route
@@ -118,7 +118,7 @@ class Client:
         except TimeoutError as error:
             raise broken(method, asked, error) from None
         except (ValueError, TypeError, httpx.InvalidURL) as error:
-            raise Refused(f"{asked} cannot be sent: {type(error).__name__}", 400) from None
+            raise NotSent(f"{asked} cannot be sent: {type(error).__name__}", 400) from None
         return judged(method, asked, response, self.now())
 
     async def _mint(self, scope: Scope) -> Minted:
@@ -132,9 +132,9 @@ class Client:
         except Lost as lost:
             raise Unavailable(str(lost)) from None
         except Refused as refused:
-            if refused.status in GONE:
-                raise Refused(f"The installation is suspended or gone: {refused}", 403) from None
-            raise
+            gone = refused.status in GONE
+            why = "The installation is suspended or gone" if gone else "There is no token for this"
+            raise NotSent(f"{why}: {refused}", 403 if gone else refused.status) from None
         life = minted.expires_at - (reply.date or self.now())
         return Minted(minted.token, life.total_seconds())
 

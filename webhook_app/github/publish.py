@@ -11,6 +11,7 @@ from datetime import UTC
 from proposals.plan import Place, Proposal
 from proposals.ports import Lost, Refused
 
+from .answer import NotSent
 from .check import CHECK, check_body, find_check
 from .files import EXISTS, create, read
 from .ledger import BRANCH, Ledger
@@ -160,5 +161,6 @@ class Opening:
 
 def _raise_unless_exists(trouble: Refused | Lost) -> None:
     """Go on only where the thing may exist: GitHub said so, or its answer was lost."""
-    if isinstance(trouble, Refused) and trouble.status not in EXISTS:
+    unsent = isinstance(trouble, NotSent)
+    if unsent or (isinstance(trouble, Refused) and trouble.status not in EXISTS):
         raise trouble

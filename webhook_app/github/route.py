@@ -3,7 +3,7 @@
 import re
 from typing import NewType
 
-from proposals.ports import Refused
+from .answer import NotSent
 
 Route = NewType("Route", str)
 
@@ -12,7 +12,7 @@ _BOT = re.compile(r"[A-Za-z0-9-]{1,100}\[bot\]")
 
 
 def route(*parts: str | int) -> Route:
-    """Join parts to a path; Refused for a part that could be read as anything but one name."""
+    """Join parts to a path; NotSent for a part that could be read as anything but one name."""
     return Route("/".join(_part(part) for part in parts))
 
 
@@ -26,5 +26,5 @@ def _part(part: str | int) -> str:
     if _BOT.fullmatch(text):
         return text.replace("[", "%5B").replace("]", "%5D")
     if not _PART.fullmatch(text) or text in (".", ".."):
-        raise Refused(f"{text[:80]!r} is no name that GitHub gives, so nothing was asked", 400)
+        raise NotSent(f"{text[:80]!r} is no name that GitHub gives, so nothing was asked", 400)
     return text

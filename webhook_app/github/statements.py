@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from proposals.plan import Proposal
 from proposals.ports import Fence, ForgeError, Lost, Refused, Unavailable
 
+from .answer import NotSent
 from .files import EXISTS, blob_sha, create, read
 from .ledger import BRANCH, Ledger
 from .repository import Repository
@@ -28,7 +29,7 @@ class Statement:
         async with self.ledger.line(self.repo):
             try:
                 sha = await self._create()
-            except Unavailable:
+            except (Unavailable, NotSent):
                 return Fence.ABSENT
             except Refused:
                 return await self._whose(absent=Fence.ABSENT)

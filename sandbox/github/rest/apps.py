@@ -27,6 +27,23 @@ def get_app(call: Call) -> Reply:
     return Reply(accounts.app(call.world, _app(call)))
 
 
+@route("POST", "/app-manifests/{code}/conversions", None)
+def convert_manifest(call: Call) -> Reply:
+    """Hand out the key and secrets of a new App, once, to whoever holds the code."""
+    state = call.world.state
+    found = state.registrations.pop(call.path["code"], None)
+    if found is None or found.expires_at <= call.world.clock.now():
+        raise NOT_FOUND
+    app = state.apps[found.app_id]
+    secrets = Known(
+        client_id=app.client_id,
+        client_secret=f"{app.hook_id:040x}",
+        webhook_secret=app.webhook_secret,
+        pem=app.private_key,
+    )
+    return Reply(Known(accounts.app(call.world, app), **secrets), 201)
+
+
 def _installations(call: Call) -> list[Installation]:
     every = call.world.state.installations.values()
     return [found for found in every if found.app_id == _app(call).id]
