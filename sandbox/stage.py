@@ -10,6 +10,7 @@ import json
 import os
 import socket
 import sys
+import time
 from collections.abc import AsyncIterator, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -56,6 +57,8 @@ class Stage:
     placet: str
     token: str = ""
     process: asyncio.subprocess.Process | None = None
+    ready_after: float = 0.0
+    """Seconds from the start of the server's process to its first ready answer."""
 
     @property
     def github(self) -> str:
@@ -159,7 +162,13 @@ async def served(app: FastAPI, port: int = 0) -> AsyncIterator[str]:
     """Serve an application on 127.0.0.1, on this port or on a free one; its address."""
     listening = _listening(port)
     # Deliveries and pages wait for nobody at the end.
-    config = uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=1)
+    config = uvicorn.Config(
+        app,
+        log_level="warning",
+        timeout_graceful_shutdown=1,
+        date_header=False,  # the sandbox dates its answers itself
+        server_header=False,
+    )
     server = _Server(config)
     task = asyncio.create_task(server.serve(sockets=[listening]))
     while not server.started:  # noqa: ASYNC110 (uvicorn has no event for it)
@@ -174,6 +183,7 @@ async def served(app: FastAPI, port: int = 0) -> AsyncIterator[str]:
 @contextlib.asynccontextmanager
 async def running(here: Stage) -> AsyncIterator[asyncio.subprocess.Process]:
     """Run Placet's server as its own process until the end; its log goes to placet.log."""
+    began = time.monotonic()
     with (here.folder / "placet.log").open("ab") as log:
         process = await asyncio.create_subprocess_exec(
             *_program(),
@@ -186,6 +196,7 @@ async def running(here: Stage) -> AsyncIterator[asyncio.subprocess.Process]:
         )
     try:
         await _ready(here, process)
+        here.ready_after = time.monotonic() - began
         yield process
     finally:
         if process.returncode is None:
@@ -195,13 +206,13 @@ async def running(here: Stage) -> AsyncIterator[asyncio.subprocess.Process]:
 
 async def _ready(here: Stage, process: asyncio.subprocess.Process) -> None:
     async with httpx.AsyncClient() as http:
-        for _ in range(600):
+        for _ in range(3000):
             if process.returncode is not None:
                 break
             with contextlib.suppress(httpx.TransportError):
                 if (await http.get(f"{here.placet}/readyz")).is_success:
                     return
-            await asyncio.sleep(0.05)
+            await asyncio.sleep(0.01)
     log = (here.folder / "placet.log").read_text(errors="replace")
     raise RuntimeError(f"Placet's server did not get ready. Its log ends with:\n{log[-2000:]}")
 

@@ -13,7 +13,7 @@ import contextlib
 import time
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -67,6 +67,8 @@ class Town:
     hook: _Hook
     token: str = ""
     app: FastAPI | None = None
+    skew: timedelta = timedelta()
+    """How far Placet's clock is ahead of GitHub's."""
     _running: contextlib.AsyncExitStack = field(default_factory=contextlib.AsyncExitStack)
 
     @property
@@ -117,7 +119,7 @@ class Town:
         self._running = contextlib.AsyncExitStack()
 
     def _now(self) -> datetime:
-        return self.world.clock.now()
+        return self.world.clock.now() + self.skew
 
     def http(self) -> httpx.AsyncClient:
         """An agent's connection to Placet."""

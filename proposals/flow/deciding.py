@@ -13,7 +13,7 @@ from checks.verdict import Decision, Verdict, judge
 from checks.wording import reply_to
 from proposals.lifecycle import Event, State
 from proposals.plan import Proposal, difference, drifted
-from proposals.ports import ForgeError, PlanFailed, PolicyFile, Unavailable
+from proposals.ports import ForgeError, Lost, PlanFailed, PolicyFile, Unavailable
 from proposals.store import Started, Step
 
 from .applying import run
@@ -47,12 +47,23 @@ async def advance(ports: Ports, id_: str) -> timedelta | None:
                 return None
         if proposal.state is State.OPEN:
             return await decide(ports, proposal)
-    except Unavailable as error:
-        return timedelta(seconds=error.retry_after)
     except ForgeError as error:
-        ports.store.note(id_, why=f"GitHub: {error}"[:300])
-        return LATER
+        return put_off(ports, id_, error)
     return None
+
+
+def put_off(ports: Ports, id_: str, error: ForgeError) -> timedelta:
+    """How long to wait after GitHub did not answer as hoped; a no is kept for the operator.
+
+    Only an opening writes before the start, and opening again looks first: a lost answer is soon
+    found out.
+    """
+    if isinstance(error, Unavailable):
+        return timedelta(seconds=error.retry_after)
+    if isinstance(error, Lost):
+        return SOON
+    ports.store.note(id_, why=f"GitHub: {error}"[:300])
+    return LATER
 
 
 async def decide(ports: Ports, proposal: Proposal) -> timedelta | None:

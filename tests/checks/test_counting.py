@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from checks.counting import changed_mind, counted, eligible, missing, peer_dismissed
-from checks.facts import Access, Person, Voice
+from checks.facts import Access, Person, Standing, Voice
 from checks.policy import Group
 from checks.voices import names
 from tests.checks.scene import (
@@ -144,6 +144,15 @@ def test_a_person_counts_once_under_two_logins() -> None:
 def test_a_no_takes_back_what_was_said_before_it_and_not_after() -> None:
     assert counting(said(ANN, 5), no(ANN, 10)) == []
     assert counting(no(ANN, 10), said(ANN, 20)) == [said(ANN, 20)]
+
+
+def test_the_last_of_several_noes_cuts_in_whatever_order_they_are_heard() -> None:
+    assert counting(no(ANN, 20), no(ANN, 5), said(ANN, 15)) == []
+    assert counting(no(ANN, 5), no(ANN, 20), said(ANN, 15)) == []
+
+
+def test_what_cannot_be_read_may_have_been_taken_back() -> None:
+    assert counting(said(ANN, 5), comment(ANN, 20, standing=Standing.UNREAD)) == []
 
 
 def test_a_no_by_someone_else_takes_nothing_back() -> None:

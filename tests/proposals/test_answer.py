@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from proposals.answer import answer, details, quoted
@@ -184,6 +184,7 @@ def test_details_add_the_verdict_the_links_and_the_receipt() -> None:
 
 
 @given(st.text())
+@example("`/approve`\n@lee \u202e")
 def test_foreign_text_stays_one_quoted_line(text: str) -> None:
     line = quoted(text)
     assert line.startswith("`")

@@ -230,3 +230,12 @@ async def test_each_emoji_counts_once_for_each_person(stage: Stage) -> None:
     assert [answer.status_code for answer in answers] == [201, 200]
     assert len(await stage.get(path)) == 1
     assert (await stage.get(f"issues/comments/{comment.id}"))["reactions"]["eyes"] == 1
+
+
+async def test_a_person_is_not_asked_to_review_their_own_pull_request(stage: Stage) -> None:
+    req = stage.world.person("req")
+    await req.push(REPO, "mine", {"x": "y"})
+    number = (await req.open_pull(REPO, title="t", head="mine")).number
+    wanted = {"reviewers": ["req"]}
+    answer = await stage.ask("POST", f"pulls/{number}/requested_reviewers", wanted)
+    assert answer.status_code == 422

@@ -126,3 +126,11 @@ async def test_the_only_date_is_that_of_the_sandbox_clock(tmp_path: Path) -> Non
         world.clock.freeze()
         answer = await client.get("/meta")
         assert answer.headers.get_list("date") == [world.clock.date_header()]
+
+
+@pytest.mark.parametrize("rest", ["info/refs?service=git-receive-pack", "HEAD", "git-receive-pack"])
+async def test_git_serves_nothing_but_reads(tmp_path: Path, rest: str) -> None:
+    async with running(tmp_path) as world, httpx.AsyncClient(base_url=world.url) as client:
+        headers = {"authorization": f"Bearer {world.token_for('boss')}"}
+        answer = await client.get(f"/{REPO}.git/{rest}", headers=headers)
+        assert (answer.status_code, "takes no pushes" in answer.text) == (403, True)

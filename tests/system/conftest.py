@@ -9,7 +9,7 @@ import pytest
 
 from sandbox.testing import Town, town
 
-BOX = '''
+BOX = """
 import json, os, sys, time
 from pathlib import Path
 asked = json.load(sys.stdin)
@@ -36,9 +36,10 @@ elif verb == "apply":
 else:
     wanted = asked["plan"]["effects"][0]["after"]
     said = {"verdict": "verified" if value == wanted else "contradicted",
-            "checks": [{"what": "value", "expected": wanted, "found": value, "ok": value == wanted}]}
+            "checks": [{"what": "value", "expected": wanted, "found": value,
+                        "ok": value == wanted}]}
 print(json.dumps(said))
-'''
+"""
 
 
 class Box:

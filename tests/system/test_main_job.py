@@ -9,14 +9,10 @@ import pytest
 from sandbox.github.actions import refs
 from sandbox.stage import REPOSITORY
 from sandbox.testing import Town
+from tests.system.acting import approve
 from tests.system.conftest import Box
 
 pytestmark = pytest.mark.anyio
-
-
-async def approve(here: Town, seen: dict[str, Any], who: str = "lee") -> dict[str, Any]:
-    await here.person(who).review(REPOSITORY, here.number(seen), "APPROVE")
-    return await here.over(seen)
 
 
 async def test_an_approved_call_is_applied_once_and_told_everywhere(here: Town, box: Box) -> None:
@@ -39,11 +35,13 @@ async def test_a_button_approves(here: Town, box: Box) -> None:
     assert box.runs == 1
 
 
-@pytest.mark.parametrize("named", [pytest.param(False, id="bare"), pytest.param(True, id="digest")])
-async def test_a_comment_approves(here: Town, box: Box, named: bool) -> None:
+@pytest.mark.parametrize(
+    "words",
+    [pytest.param("/approve", id="bare"), pytest.param("/approve {digest}", id="naming-the-plan")],
+)
+async def test_a_comment_approves(here: Town, box: Box, words: str) -> None:
     seen = await here.propose("box.add", {"n": 4})
-    digest = seen["digest"].removeprefix("sha256:")[:12]
-    words = f"/approve {digest}" if named else "/approve"
+    words = words.format(digest=seen["digest"].removeprefix("sha256:")[:12])
     await here.person("lee").comment(REPOSITORY, here.number(seen), words)
     assert (await here.over(seen))["status"] == "applied"
     assert box.runs == 1

@@ -12,6 +12,7 @@ from proposals.lifecycle import State
 from tests.running import AGENT, OTHER_AGENT, Running, running
 from tests.webhook_app.test_webhook_door import problem
 from webhook_app.doors.hall import token_hash
+from webhook_app.settings import SettingsError
 
 pytestmark = pytest.mark.anyio
 ASK = {"tool": "rows.update", "arguments": {"ids": [17, 23]}, "reason": "they bounced"}
@@ -300,3 +301,12 @@ async def test_the_socket_is_for_its_owner_alone(tmp_path: Path) -> None:
     (tmp_path / "placet.db").unlink()
     async with running(tmp_path) as placet:
         assert placet.hall.ports.signer.keyid == first
+
+
+async def test_a_signing_key_that_others_can_read_refuses_the_start(tmp_path: Path) -> None:
+    async with running(tmp_path):
+        pass
+    (tmp_path / "placet.db.key").chmod(0o640)
+    with pytest.raises(SettingsError, match=r"others can read the signing key .* chmod 600"):
+        async with running(tmp_path):
+            pass

@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from sandbox.github.faults import DeliveryFault
+from sandbox.github.faults import DeliveryFault, Fault
 from sandbox.stage import REPOSITORY
 from sandbox.testing import Town, town
 from tests.running import ROWS
@@ -56,6 +56,21 @@ async def test_an_approval_that_never_arrived_is_fetched_and_counts(here: Town) 
     assert (await here.over(asked))["status"] == "applied"
     assert await lost.fetch() == 0
     assert await missed(here).fetch() == 0
+
+
+async def test_what_we_do_is_known_as_ours_although_github_was_down_at_the_start(
+    here: Town,
+) -> None:
+    await here.stop()
+    here.world.faults.add(Fault("GET", "/app", status=500))
+    await here.start()
+    await here.rest()
+    assert here.hall.bot() is None
+    asked = await here.propose("crm.update", {"ids": [17]})
+    await here.rest()
+    assert (await here.seen(asked))["status"] == "awaiting_approval"
+    assert not here.kept(asked).moved
+    assert here.hall.bot() == here.stage.app.bot_id
 
 
 async def test_nothing_is_fetched_for_an_account_that_is_not_listed(here: Town) -> None:

@@ -444,7 +444,7 @@ def test_the_page_never_changes(name: str) -> None:
 
 def test_the_first_eight_lines_say_all_that_a_phone_must_show() -> None:
     first = [line for line in body(P, LINKS).splitlines() if line][:8]
-    for words in ("changed yet", "Costs", "Asked by", "undone", "until", "Needed", "Yes", "No:"):
+    for words in ("changes nothing", "Asked by", "Yes", "No:", "Needed", "until", "undone", "Costs"):
         assert any(words in line for line in first)
 
 
@@ -455,7 +455,7 @@ def test_people_are_named_when_they_are_known() -> None:
 def test_a_policy_without_buttons_offers_none() -> None:
     quiet = replace(P, policy=POLICY.replace("expires: 4h", "surfaces: [review]"))
     assert [b.identifier for b in check(quiet, LINKS, None, NOW).actions] == ["reject", "replan"]
-    assert "**Yes:** submit an *Approve* review\n" in body(quiet, LINKS)
+    assert "**Yes:** submit an *Approve* review. The button *Merge*" in body(quiet, LINKS)
 
 
 def test_an_unknown_undo_is_not_called_possible() -> None:

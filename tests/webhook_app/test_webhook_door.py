@@ -202,6 +202,18 @@ async def test_a_body_over_the_cap_is_refused_by_its_stated_length(tmp_path: Pat
         assert (await placet.deliver(fits)).status_code == 202
 
 
+async def test_nothing_is_read_of_a_body_that_says_it_is_too_large(placet: Running) -> None:
+    read = []
+
+    async def endless() -> AsyncIterator[bytes]:
+        read.append(1)
+        yield b" "
+
+    headers = {n: v for n, v in signed(b"").items() if v} | {"content-length": "25000001"}
+    response = await placet.http.post("/webhook", content=endless(), headers=headers)
+    assert (problem(response), read) == ((413, "too_large"), [])
+
+
 async def test_a_body_without_a_length_is_counted_while_it_comes(tmp_path: Path) -> None:
     sent = 0
 
@@ -215,6 +227,7 @@ async def test_a_body_without_a_length_is_counted_while_it_comes(tmp_path: Path)
         headers = {n: v for n, v in signed(b"").items() if v}
         response = await placet.http.post("/webhook", content=endless(), headers=headers)
     assert problem(response) == (413, "too_large")
+    assert sent < 10_000
 
 
 @pytest.mark.parametrize("length", ["-1", "1e3", "9" * 5000, "²"])

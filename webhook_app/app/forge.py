@@ -17,22 +17,26 @@ from .view import View
 
 @dataclass(slots=True)
 class GitHub:
-    """The forge; `bot` is the numeric id of our App's own account once GitHub has said it.
+    """The forge; `reachable`: whether GitHub answered when it was last asked for missed deliveries.
 
-    `reachable`: whether GitHub answered when it was last asked for missed deliveries.
+    A forge of another kind, as tests have it, has no account of its own.
     """
 
     forge: Forge
-    bot: int | None = None
     reachable: bool = True
+
+    @property
+    def bot(self) -> int | None:
+        """The numeric id of our App's own account, once GitHub has said it."""
+        return self.forge.bot if isinstance(self.forge, NamedForge) else None
 
     def watched(self, fetch: Callable[[], Awaitable[int]]) -> Callable[[], Awaitable[int]]:
         """The same fetching, which also learns who we are and whether GitHub answers."""
 
         async def watching() -> int:
             try:
-                if self.bot is None and isinstance(self.forge, GitHubForge):
-                    self.bot = await self.forge.our_user_id()
+                if isinstance(self.forge, NamedForge):
+                    await self.forge.learn()
                 found = await fetch()
             except ForgeError:
                 self.reachable = False
@@ -44,7 +48,7 @@ class GitHub:
 
 
 class NamedForge(GitHubForge):
-    """The forge whose pages know the names of their repositories."""
+    """The forge that knows who we are, and whose pages know the names of their repositories."""
 
     def __init__(
         self,
@@ -56,9 +60,19 @@ class NamedForge(GitHubForge):
     ) -> None:
         super().__init__(settings, view, now, transport=transport)
         self._names = view.names
+        self.bot: int | None = None
+
+    async def learn(self) -> None:
+        """Ask once who we are; ForgeError."""
+        if self.bot is None:
+            self.bot = await self.our_user_id()
 
     async def publish(self, proposal: Proposal, plan_file: bytes) -> Place:
-        """Open the pull request, or find what is there already, under today's name."""
+        """Open the pull request, or find what is there already, under today's name.
+
+        Not before we know who we are: our own push would look like somebody else's.
+        """
+        await self.learn()
         repository = await self.places.of(proposal.repository)
         self._names[repository.id] = f"{repository.owner}/{repository.name}"
         return await super().publish(proposal, plan_file)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
 from functools import cache
-from typing import TypeVar
+from typing import Any, TypeVar, cast
 from urllib.parse import parse_qs, urlsplit
 
 import httpx
@@ -15,7 +15,6 @@ from pydantic import TypeAdapter, ValidationError
 from proposals.ports import ForgeError, Lost, Refused, Unavailable
 
 T = TypeVar("T")
-_adapter = cache(TypeAdapter)
 READS = frozenset({"GET"})
 LIMIT_PAUSE = 60.0
 _NOT_SENT = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout, httpx.ProxyError)
@@ -45,7 +44,7 @@ class Reply:
     def read(self, kind: type[T]) -> T:
         """The body in this shape; an answer that lacks it is as good as none."""
         try:
-            value: T = _adapter(kind).validate_json(self.content)
+            value: T = _adapter(cast("Any", kind)).validate_json(self.content)
         except ValidationError as error:
             first = error.errors(include_input=False, include_url=False)[0]
             where = ".".join(str(part) for part in first["loc"])
@@ -69,6 +68,11 @@ class Reply:
                 query = parse_qs(urlsplit(address.strip().lstrip("<")).query)
                 return {k: query[k][0] for k in ("page", "cursor") if k in query}
         return {}
+
+
+@cache
+def _adapter(kind: Any) -> TypeAdapter[Any]:
+    return TypeAdapter(kind)
 
 
 def no_answer(method: str, words: str) -> ForgeError:

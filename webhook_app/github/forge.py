@@ -19,7 +19,7 @@ from .client import Client
 from .deliveries import DeliveryLog
 from .facts import Looking, policy_file
 from .ledger import Ledger
-from .people import access_of
+from .people import access_of, pinned_rule
 from .places import Places
 from .publish import Opening
 from .repository import Repository
@@ -102,9 +102,14 @@ class GitHubForge:
             self._user_id = pull.user.id if ours else None
 
     async def glance(self, proposal: Proposal, voices: Sequence[Voice]) -> Sight:
-        """Read what one cheap look shows: the page, the reviews, what the people may do."""
+        """Read what one cheap look shows: the page, the reviews, what the people may do.
+
+        The teams are those of the policy at propose, without which no team could ever approve.
+        """
         repo = await self._repo(proposal)
-        return await Looking(repo, self.log, self._render, proposal).glance(voices)
+        rule = pinned_rule(proposal)
+        teams = rule.teams() if rule else frozenset()
+        return await Looking(repo, self.log, self._render, proposal, teams).glance(voices)
 
     async def look(
         self, proposal: Proposal, voices: Sequence[Voice], teams: frozenset[str]

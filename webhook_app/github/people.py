@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Iterable
 
 from checks.facts import Access, Person, Voice
+from checks.policy import PolicyError, Rule, load
 from proposals.plan import Proposal
 from proposals.ports import ForgeError, Refused
 
@@ -19,6 +20,15 @@ def to_ask(voices: Iterable[Voice], proposal: Proposal) -> dict[int, Person]:
     spoke += [voice.dismisser for voice in voices if voice.dismisser]
     out = proposal.identities | proposal.contributors
     return {p.id: p for p in spoke if p.kind == "User" and p.id not in out}
+
+
+def pinned_rule(proposal: Proposal) -> Rule | None:
+    """The rule that the policy at propose has for this tool; None: nobody can approve."""
+    try:
+        hit = load(proposal.policy or "").rule_for(proposal.tool)
+    except PolicyError:
+        return None
+    return hit[1] if hit else None
 
 
 async def access_of(repo: Repository, person: Person, teams: frozenset[str]) -> Access:

@@ -3,10 +3,10 @@
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from checks.policy import PolicyError, load
 from proposals.plan import Proposal
 from proposals.ports import ForgeError, Refused
 
+from .people import pinned_rule
 from .repository import NOT_FOUND, Repository
 from .shapes import Account
 
@@ -50,11 +50,8 @@ async def _id_of(repo: Repository, login: str) -> int | None:
 
 def wanted(proposal: Proposal) -> list[str]:
     """The users and teams that the policy at propose names for this tool, each once."""
-    try:
-        rule = load(proposal.policy or "").rule_for(proposal.tool)
-    except PolicyError:
-        return []
-    return list(dict.fromkeys(rule[1].named()))[:MOST] if rule else []
+    rule = pinned_rule(proposal)
+    return list(dict.fromkeys(rule.named()))[:MOST] if rule else []
 
 
 def teams_of(owner: str, named: Iterable[str]) -> list[str]:

@@ -1,13 +1,15 @@
 """The end of a page: merged at the pinned head, or closed."""
 
 from proposals.plan import Proposal
-from proposals.ports import Lost, Refused
+from proposals.ports import Lost, Refused, Unavailable
 
 from .ledger import Ledger
 from .repository import Repository
 from .shapes import Merged
 
 _MAY_BE_MERGED = frozenset({405, 409})
+_BUSY = "Base branch was modified"
+"""GitHub's 405 while it has not yet caught up with another commit on the ledger: it passes."""
 
 
 async def merge(
@@ -33,8 +35,11 @@ async def merge(
                 raise
             ledger.forget(repo)
             pull, _ = await repo.pull(place.number)
-            if not pull.merged:
-                raise
+            if pull.merged:
+                return
+            if _BUSY in str(trouble):
+                raise Unavailable(str(trouble)) from None
+            raise
 
 
 async def close(repo: Repository, number: int) -> None:

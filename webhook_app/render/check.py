@@ -113,7 +113,7 @@ def _how(proposal: Proposal, *, whole: bool) -> str:
     press = "press *Approve* above" if whole else ""
     lines = [
         f"- **Needed:** {needed(rule)}",
-        f"- **Yes:** {how_to_approve(rule, press)}",
+        f"- **Yes:** {how_to_approve(rule, press, button_first=True)}",
         "- **No:** press *Reject* above, or comment `/reject`",
     ]
     return "\n".join(lines)
@@ -123,7 +123,7 @@ def _first(verdict: Verdict) -> str:
     if verdict.decision is Decision.APPROVED:
         return "**Approved. Nothing has been changed yet:** Placet plans again first."
     counted = sum(h.counts for h in verdict.heard)
-    count = f"{counted} count" if counted != 1 else "1 counts"
+    count = {0: "none counts", 1: "1 counts"}.get(counted, f"{counted} count")
     missing = f" {in_code(asked(verdict))} still needed; {count} so far." if verdict.needed else ""
     return f"**Nothing has been changed.**{missing}"
 

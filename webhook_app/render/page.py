@@ -22,6 +22,7 @@ _LIVE = (
     (re.compile(r"://"), ": //"),
     (re.compile(r"\b(www)\.", re.IGNORECASE), r"\1 ."),
 )
+_UNTIL_THEN = "Until then it changes nothing. What came of it stands at the end of this page."
 _CLOSING = (
     "Placet runs a tool only when people approve exactly this plan; no AI takes part after that."
     " Placet plans again right before it acts. If anything above would come out differently,"
@@ -50,21 +51,21 @@ def body(proposal: Proposal, links: Links, *, people: tuple[str, ...] = ()) -> s
 
 
 def first_lines(proposal: Proposal, people: tuple[str, ...], *, button: bool = True) -> str:
-    """What, cost, who asks, undoable or not, until when, who and how: eight lines for a phone."""
+    """What, who asks, how to say yes and no, who may, until when, undoable, cost: for a phone."""
     rule = rule_of(proposal)
     waits = span(proposal.expires - proposal.created)
     does = snippet(proposal.summary or f"Run {proposal.tool}")
     press = f"press *Approve* in the check **{CHECK}** (tab *Checks*)" if button else ""
     lines = [
-        f"**Nothing has been changed yet.** If you approve, Placet does this, once: {does}",
+        f"**If you approve, Placet does this, once:** {does}. {_UNTIL_THEN}",
         "",
-        f"- **Costs:** {shown.cost(proposal)}",
         f"- **Asked by:** agent {snippet(proposal.agent)}, {_behind(proposal, people)}",
-        f"- **Can be undone:** {_undo(proposal)}",
-        f"- **Waits until:** {stamp(proposal.expires)} ({waits} after it was asked)",
-        f"- **Needed:** {needed(rule)}",
-        f"- **Yes:** {how_to_approve(rule, press)}",
+        f"- **Yes:** {how_to_approve(rule, press)}. The button *Merge* approves nothing",
         "- **No:** comment `/reject`, which ends it; a *Request changes* review only holds it",
+        f"- **Needed:** {needed(rule)}",
+        f"- **Waits until:** {stamp(proposal.expires)} ({waits} after it was asked)",
+        f"- **Can be undone:** {_undo(proposal)}",
+        f"- **Costs:** {shown.cost(proposal)}",
     ]
     return "\n".join(lines)
 
@@ -83,7 +84,7 @@ def needed(rule: Rule | None) -> str:
     if rule is None:
         return "nobody can approve: `.github/placet.yml` has no usable rule for this tool"
     groups = " and ".join(in_code(str(group)) for group in rule.require)
-    return f"{groups}, with {rule.permission} access, not behind this request"
+    return f"{groups} with {rule.permission} access. The people the agent works for do not count"
 
 
 def in_code(words: str) -> str:
@@ -91,7 +92,7 @@ def in_code(words: str) -> str:
     return re.sub(r"@[\w-]+|[\w-]+/[\w-]+", lambda m: f"`{m[0]}`", words)
 
 
-def how_to_approve(rule: Rule | None, press: str) -> str:
+def how_to_approve(rule: Rule | None, press: str, *, button_first: bool = False) -> str:
     """The ways that the policy accepts; `press` says where the button is, "" when there is none."""
     ways = {
         Surface.REVIEW: "submit an *Approve* review",
@@ -99,6 +100,8 @@ def how_to_approve(rule: Rule | None, press: str) -> str:
         Surface.BUTTON: press,
     }
     accepted = [w for surface, w in ways.items() if w and rule and surface in rule.surfaces]
+    if button_first:
+        accepted.reverse()
     return ", or ".join(accepted) or "not possible as it stands: see *Needed*"
 
 
@@ -132,10 +135,11 @@ def _behind(proposal: Proposal, people: tuple[str, ...]) -> str:
 def _undo(proposal: Proposal) -> str:
     tool = proposal.plan.plan.get("tool")
     said = tool if isinstance(tool, dict) else {}
-    kind = ". **The tool is declared destructive**" if said.get("effect") == "destructive" else ""
+    destructive = said.get("effect") == "destructive"
+    kind = ". **Its operator calls this tool destructive**" if destructive else ""
     if said.get("undo") is True:
         return f"yes, by a new proposal (comment `/undo` when it is done){kind}"
-    return ("no" if said.get("undo") is False else "not by Placet, as far as it knows") + kind
+    return ("no" if said.get("undo") is False else "not with Placet") + kind
 
 
 def _said(proposal: Proposal) -> str:

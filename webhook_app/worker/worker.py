@@ -81,8 +81,8 @@ class Worker:
 
     @property
     def busy(self) -> bool:
-        """Whether anything is being done or is due right now."""
-        return bool(self._tasks or self.ports.store.waiting() or self._due())
+        """Whether anything is being done or due right now, the recovery at the start included."""
+        return bool(not self.ready or self._tasks or self.ports.store.waiting() or self._due())
 
     async def _drain(self) -> None:
         while True:

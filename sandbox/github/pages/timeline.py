@@ -9,7 +9,7 @@ from sandbox.github.lookup import Lookup
 from sandbox.github.model import Account, CheckRun, Pull, Repository
 from sandbox.github.views.repositories import author_of
 
-ORDER = ("commit", "comment", "review", "merged", "closed")
+ORDER = ("commit", "review", "comment", "merged", "closed")
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,13 +12,13 @@ from webhook_app.github import GitHubForge
 
 
 @pytest.fixture(scope="session")
-def key() -> str:
+def private_key() -> str:
     return new_key()
 
 
 @pytest.fixture
 async def stage(
-    key: str, tmp_path: Path, judged: Callable[[App], JudgedApp]
+    private_key: str, tmp_path: Path, judged: Callable[[App], JudgedApp]
 ) -> AsyncIterator[Stage]:
     world = World(tmp_path, URL)
     for login in ("ann", "ben", "dana", "olga"):
@@ -30,7 +30,7 @@ async def stage(
         files={".github/placet.yml": POLICY},
         collaborators={"ann": "write", "ben": "read", "dana": "write"},
     )
-    app = world.add_app("placet", permissions=PERMISSIONS, events=EVENTS, private_key=key)
+    app = world.add_app("placet", permissions=PERMISSIONS, events=EVENTS, private_key=private_key)
     installation = world.install(app, "acme", [REPO])
     yield Stage(world, app, installation, judged(create_app(world)))
     await world.aclose()

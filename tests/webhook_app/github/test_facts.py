@@ -59,6 +59,16 @@ async def test_a_look_takes_one_more_for_the_policy_and_one_for_each_comment_tea
     assert sight.access[voice.person.id].teams == FINANCE
 
 
+async def test_a_glance_reads_the_teams_that_the_pinned_policy_names(
+    stage: Stage, forge: GitHubForge, proposal: Proposal
+) -> None:
+    policy = "version: 1\nrules: [{tools: ['*'], require: [{from: [team:acme/finance]}]}]"
+    voice = await reviewed(stage, proposal)
+    sight = await forge.glance(replace(proposal, policy=policy), [voice])
+    assert sight.access[voice.person.id].teams == FINANCE
+    assert sum(stage.counts().values()) == 4
+
+
 @pytest.mark.parametrize(
     ("change", "standing"),
     [

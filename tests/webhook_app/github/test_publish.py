@@ -50,7 +50,7 @@ async def test_a_page_shows_the_plan_at_one_commit_above_the_ledger(
     entry = git.entry(place.head, "proposals/2026/11/p_1f0c/plan.json")
     assert git.blob(str(entry.id)) == PLAN
     assert [str(p) for p in git.commit(place.head).parent_ids] == [git.branch("placet/ledger")]
-    assert git.commit(git.branch("placet/ledger")).parent_ids == []
+    assert git.commit(git.branch("placet/ledger") or "").parent_ids == []
     run = stage.repo.checks[place.check_run]
     assert (run.external_id, run.head_sha, run.conclusion) == (
         "p_1f0c",
@@ -72,6 +72,15 @@ async def test_opening_takes_four_requests_once_the_ledger_is_known(
 
 async def test_opening_twice_finds_the_first_page(stage: Stage, forge: GitHubForge) -> None:
     first = await forge.publish(stage.proposal(), PLAN)
+    assert await forge.publish(stage.proposal(), PLAN) == first
+    assert pages(stage) == (1, 1)
+
+
+async def test_a_page_that_somebody_closed_is_not_opened_a_second_time(
+    stage: Stage, forge: GitHubForge
+) -> None:
+    first = await forge.publish(stage.proposal(), PLAN)
+    await stage.world.person("ann").close(REPO, first.number)
     assert await forge.publish(stage.proposal(), PLAN) == first
     assert pages(stage) == (1, 1)
 

@@ -6,7 +6,7 @@ import pytest
 
 from proposals.lifecycle import State
 from proposals.plan import Proposal
-from proposals.ports import ForgeError, Lost, Refused
+from proposals.ports import ForgeError, Lost, Refused, Unavailable
 from tests.webhook_app.github.stage import PLAN, REPO, Stage, opened
 from webhook_app.github import GitHubForge
 
@@ -31,7 +31,7 @@ async def test_an_applied_proposal_is_merged_at_its_pinned_head_with_trailers(
 ) -> None:
     await forge.settle(applied)
     assert sum(stage.counts().values()) == 1
-    tip = stage.repo.git.commit(stage.repo.git.branch("placet/ledger"))
+    tip = stage.repo.git.commit(stage.repo.git.branch("placet/ledger") or "")
     assert str(tip.parent_ids[1]) == applied.at.head
     assert tip.message == "Applied\n\nPlacet-Proposal: p_1f0c"
     await forge.settle(applied)
@@ -65,6 +65,18 @@ async def test_a_merge_that_was_lost_on_the_way_is_said_to_be_lost(
         await forge.settle(applied)
     await forge.settle(applied)
     assert pull_of(stage, applied) == ("closed", True)
+
+
+async def test_a_merge_that_meets_another_write_to_the_ledger_is_tried_later(
+    stage: Stage, forge: GitHubForge, applied: Proposal
+) -> None:
+    words = "Base branch was modified. Review and try the merge again."
+    stage.fail(*MERGE, status=405, message=words)
+    with pytest.raises(Unavailable):
+        await forge.settle(applied)
+    stage.fail(*MERGE, status=405, message="Pull Request is not mergeable")
+    with pytest.raises(Refused, match="not mergeable"):
+        await forge.settle(applied)
 
 
 async def test_a_merge_by_a_person_before_is_fine(
@@ -178,9 +190,7 @@ async def test_text_that_cannot_be_sent_is_refused_and_not_sent(
     assert comments(stage) == []
 
 
-async def test_one_whole_life_takes_at_most_eighteen_requests(
-    stage: Stage, forge: GitHubForge
-) -> None:
+async def test_one_whole_life_takes_seventeen_requests(stage: Stage, forge: GitHubForge) -> None:
     await forge.publish(stage.proposal("p_0"), PLAN)
     stage.counts()
     pinned = stage.proposal()
@@ -188,8 +198,7 @@ async def test_one_whole_life_takes_at_most_eighteen_requests(
     life = opened(pinned, await forge.publish(replace(pinned, policy=policy.text), PLAN))
     review = await stage.world.person("ann").review(REPO, life.at.number, "APPROVE")
     voice = stage.said("ann", f"review:{review.id}", head=life.at.head)
-    for _ in range(2):
-        await forge.glance(life, [voice])
+    await forge.glance(life, [voice])
     await forge.look(life, [voice], frozenset())
     await forge.start(life, b"start\n")
     done = replace(life, state=State.APPLIED)
@@ -197,4 +206,4 @@ async def test_one_whole_life_takes_at_most_eighteen_requests(
     await forge.settle(done)
     await forge.show(done, None)
     await forge.tell(done, again=False)
-    assert sum(stage.counts().values()) <= 5 + 6 + 4 + 5
+    assert sum(stage.counts().values()) == 17  # and one more where reviews are requested

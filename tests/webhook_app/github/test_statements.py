@@ -3,6 +3,7 @@
 import base64
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -24,7 +25,7 @@ GET = ("GET", "/repos/{owner}/{repo}/contents/{path}")
 def stands(stage: Stage, path: str = PATH) -> bytes | None:
     git = stage.repo.git
     try:
-        return git.blob(str(git.entry(git.branch("placet/ledger"), path).id))
+        return git.blob(str(git.entry(git.branch("placet/ledger") or "", path).id))
     except MissingObject:
         return None
 
@@ -75,7 +76,7 @@ async def test_what_became_of_a_start_without_a_good_answer(
     stage: Stage,
     forge: GitHubForge,
     proposal: Proposal,
-    fault: dict[str, object],
+    fault: dict[str, Any],
     fence: Fence,
 ) -> None:
     stage.fail(*PUT, **fault)
@@ -103,7 +104,7 @@ async def test_a_lost_start_behind_somebody_elses_is_foreign(
 
 @pytest.mark.parametrize("put", [{"drop": True, "when": "after"}, {"status": 422}])
 async def test_when_nothing_can_be_read_nothing_is_proven(
-    stage: Stage, forge: GitHubForge, proposal: Proposal, put: dict[str, object]
+    stage: Stage, forge: GitHubForge, proposal: Proposal, put: dict[str, Any]
 ) -> None:
     stage.fail(*PUT, **put)
     stage.fail(*GET, status=503, times=9)
@@ -134,6 +135,15 @@ async def test_without_an_installation_nothing_is_started(stage: Stage, proposal
     stage.world.suspend(stage.installation)
     async with stage.forge() as other:
         assert await other.start(proposal, OURS) is Fence.ABSENT
+
+
+async def test_without_leave_to_write_nothing_is_started(
+    stage: Stage, forge: GitHubForge, proposal: Proposal
+) -> None:
+    stage.world.expire_tokens()
+    del stage.installation.permissions["contents"]
+    assert await forge.start(proposal, OURS) is Fence.ABSENT
+    assert stands(stage) is None
 
 
 async def test_while_github_asks_to_wait_no_write_is_sent(
