@@ -14,7 +14,8 @@ from .voices import Heard
 BECAUSE = 400  # characters of a finding's own words, which no rule makes longer
 ROWS = 30  # stances shown in one table
 _MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
-_LOGIN = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9_-]{0,98}[A-Za-z0-9])?")
+# A login like GH-7 would also be read as a reference to issue 7.
+_LOGIN = re.compile(r"(?![Gg][Hh]-[0-9])[A-Za-z0-9](?:[A-Za-z0-9_-]{0,98}[A-Za-z0-9])?")
 _STANCES = {
     Stance.APPROVE: ("approved", "approval"),
     Stance.BLOCK: ("requested changes", "request for changes"),

@@ -1,4 +1,4 @@
-"""All of Placet with a browser in front: an agent asks, people read, decide and see what followed."""
+"""All of Placet before a browser: an agent asks, people read, decide and see what followed."""
 
 import asyncio
 import time
@@ -29,12 +29,7 @@ class Play:
 
     async def ask(self, ids: list[int], why: str) -> dict[str, Any]:
         said = await asyncio.to_thread(self.agent.propose, TOOL, {"ids": ids}, reason=why)
-        while (seen := await self.seen(said))["pull_request"] is None:
-            await asyncio.sleep(0.05)
-        await self.until(seen, "Waiting for")
-        return seen
-
-    async def seen(self, said: dict[str, Any]) -> dict[str, Any]:
+        await self.until(said, "Waiting for")
         return await asyncio.to_thread(self.agent.status, said["proposal"])
 
     async def sit_down(self, login: str, seen: dict[str, Any], tab: str = "") -> None:

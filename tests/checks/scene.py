@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 from checks.facts import Access, Facts, Person, Stance, Standing, Surface, Voice
 from checks.policy import Policy, Source, load
@@ -41,22 +42,22 @@ FACTS = Facts(
 )
 
 
-def said(person: Person, minutes: float, **change: object) -> Voice:
+def said(person: Person, minutes: float, **change: Any) -> Voice:
     """A voice of this person that many minutes after the opening; a review unless told."""
     order = int(minutes * 60) + person.id
     voice = replace(YES, person=person, at=at(minutes), order=order, key=f"review:{order}")
     return replace(voice, **change)
 
 
-def no(person: Person, minutes: float, **change: object) -> Voice:
+def no(person: Person, minutes: float, **change: Any) -> Voice:
     return said(person, minutes, **{"stance": Stance.BLOCK} | change)
 
 
-def comment(person: Person, minutes: float, **change: object) -> Voice:
+def comment(person: Person, minutes: float, **change: Any) -> Voice:
     return said(person, minutes, **{"surface": Surface.COMMENT, "head": None} | change)
 
 
-def button(person: Person, minutes: float, **change: object) -> Voice:
+def button(person: Person, minutes: float, **change: Any) -> Voice:
     return said(person, minutes, **{"surface": Surface.BUTTON} | change)
 
 
@@ -64,12 +65,12 @@ def dismissed(voice: Voice, by: Person | None) -> Voice:
     return replace(voice, standing=Standing.DISMISSED, dismisser=by)
 
 
-def heard(*voices: Voice, **change: object) -> Facts:
+def heard(*voices: Voice, **change: Any) -> Facts:
     """The ordinary day, but this is all that was said."""
     return replace(FACTS, voices=voices, **change)
 
 
-def able(person: Person, permission: str | None = "write", *teams: str, **change: object) -> Facts:
+def able(person: Person, permission: str | None = "write", *teams: str, **change: Any) -> Facts:
     """The ordinary day, but this person's access is another."""
     access = replace(Access(person.id, permission, frozenset(teams)), **change)
     return replace(FACTS, access={**FACTS.access, person.id: access})

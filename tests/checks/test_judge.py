@@ -1,5 +1,6 @@
 from dataclasses import replace
 from datetime import datetime, timedelta
+from typing import Any
 
 import pytest
 from hypothesis import Phase, find, given, settings
@@ -57,7 +58,7 @@ def freeze(start: str, end: str) -> Policy:
     )
 
 
-def seen(**change: object) -> Facts:
+def seen(**change: Any) -> Facts:
     return replace(FACTS, **change)
 
 
@@ -559,7 +560,7 @@ roles_ = st.sampled_from(["admin", "maintain", "read", "triage", "none", "custom
 odd_access_ = st.builds(Access, st.integers(1, 5), roles_, teams_, teams_)
 
 
-def rarely(odd: object, usual: object) -> st.SearchStrategy[object]:
+def rarely(odd: Any, usual: Any) -> st.SearchStrategy[Any]:
     return st.sampled_from([*[usual] * 15, odd])
 
 

@@ -268,8 +268,10 @@ def test_a_code_span_holds_any_text_and_nothing_escapes(text: str) -> None:
 @example("dana")
 @example("dana/../x")
 @example("a b")
+@example("GH-7")
 def test_only_a_login_is_ever_called(login: str) -> None:
     called = mention(login)
+    assert not called.startswith("@GH-")
     assert (
         called.startswith("`")
         or called.removeprefix("@").replace("-", "a").replace("_", "a").isalnum()

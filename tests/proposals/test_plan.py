@@ -1,5 +1,6 @@
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -26,7 +27,7 @@ PLANNED = Planned(
 NOW = datetime(2026, 12, 1, 9, 0, tzinfo=UTC)
 
 
-def pinned(arguments: JSON = ARGUMENTS, **change: object) -> Pinned:
+def pinned(arguments: JSON = ARGUMENTS, **change: Any) -> Pinned:
     return pin(TOOL, arguments, replace(PLANNED, **change))
 
 

@@ -52,7 +52,9 @@ def test_it_shows_itself_and_stops_clean(
     page = re.search(r"http://\S+/pulls", text)
     placet = re.search(r"PLACET_URL=(\S+) PLACET_TOKEN=(\S+)", text)
     clone = re.search(r"git (clone .*\.git) ledger", text)
-    assert page and placet and clone, text
+    assert page, text
+    assert placet, text
+    assert clone, text
     assert httpx.get(page[0].removesuffix("/acme/approvals/pulls")).is_success
     url, token = placet[1], placet[2]
     about = {"Authorization": f"Bearer {token}"}

@@ -131,6 +131,7 @@ OVER = {
         why="What would happen now differs from what was approved.",
         differences=[
             {"pointer": "/effects/1/before", "before": True, "after": False},
+            {"pointer": "/effects/2", "before": PLANNED.effects[2], "after": None},
             {"pointer": "/preconditions/rows", "before": "sha256:cd", "after": "sha256:ef"},
         ],
     ),
@@ -392,6 +393,13 @@ def test_no_difference_or_login_comes_alive(
         assert alive(check(proposal, LINKS, None, NOW).summary) == []
 
 
+@pytest.mark.parametrize("name", ["applied-verified", "failed", "unknown", "rejected"])
+def test_the_comment_calls_the_approvers_and_the_check_calls_nobody(name: str) -> None:
+    called = "a mention @l" in alive(outcome_comment(OVER[name], LINKS))
+    assert called is (name != "rejected")
+    assert alive(check(OVER[name], LINKS, None, NOW).summary) == []
+
+
 def test_hidden_characters_are_spelled_and_counted() -> None:
     text = body(nasty(), LINKS)
     assert "**Look closely.** 2 hidden characters" in text
@@ -444,7 +452,7 @@ def test_the_page_never_changes(name: str) -> None:
 
 def test_the_first_eight_lines_say_all_that_a_phone_must_show() -> None:
     first = [line for line in body(P, LINKS).splitlines() if line][:8]
-    for words in ("changes nothing", "Asked by", "Yes", "No:", "Needed", "until", "undone", "Costs"):
+    for words in ("Placet does", "Asked by", "Yes", "No:", "Needed", "until", "undone", "Costs"):
         assert any(words in line for line in first)
 
 

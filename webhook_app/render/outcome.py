@@ -32,6 +32,7 @@ _DONE = {
     ),
 }
 _BASELESS = ("Done: {n}", "Done", "")
+_RELIED_ON = "/preconditions/"
 _FAILED = "Failed: not done as planned"
 _UNKNOWN = "Outcome unknown: Placet will not run it again"
 
@@ -89,7 +90,7 @@ def readings(outcome: dict[str, Any]) -> str:
     if not listed:
         return ""
     rows = ([*(_side(c, s) for s in ("what", "expected", "found")), _fits(c)] for c in listed)
-    drawn, taken = table(["read back", "expected", "found", "as planned"], rows, shown.ROOM)
+    drawn, taken = table(["read back", "expected", "found", "ok"], rows, shown.ROOM)
     left = len(listed) - taken
     return drawn + (f"\n\nAnd {plural(left, 'more reading')}." if left else "")
 
@@ -189,7 +190,9 @@ def _receipt(proposal: Proposal, links: Links) -> str:
 
 
 def _place(pointer: str, names: list[str]) -> str:
-    """A JSON Pointer, and in front of it the name of the effect that it leads into."""
+    """A JSON Pointer, and in front of it what it leads into: an effect, or what was relied on."""
+    if pointer.startswith(_RELIED_ON):
+        return f"relied on {cell(pointer.removeprefix(_RELIED_ON))}"
     _, _, rest = pointer.partition("/effects/")
     place, _, inside = rest.partition("/")
     if pointer.startswith("/effects/") and place.isdecimal() and int(place[:9]) < len(names):
@@ -201,6 +204,8 @@ def _place(pointer: str, names: list[str]) -> str:
 
 def _side(said: dict[str, Any], side: str) -> str:
     value = said.get(side)
+    if isinstance(value, dict) and value.keys() == {"what", "before", "after"}:
+        return " → ".join(cell(json_text(value[key])) for key in ("before", "after"))
     if value is None and side != "found":
         return "*(none)*"
     return cell(value if side == "what" and isinstance(value, str) else json_text(value))
