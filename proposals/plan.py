@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from .canonical import JSON, Change, canonical, changes, digest, loads, pointer_split
+from .canonical import JSON, Change, canonical, changes, check, digest, loads, pointer_split
 from .lifecycle import State
 
 SCHEMA = "placet.plan/v1"
@@ -42,7 +42,7 @@ def pin(
     """The pinned plan of one dry run; the same world gives the same bytes (no clock, no ids).
 
     `tool` is {name, kind, effect, definition}, `volatile` the JSON Pointers left out of the digest,
-    allowed only below /preview and /warnings. Raises canonical.NotCanonicalError, and ValueError
+    allowed only below /preview and /warnings. Raises canonical.NotCanonical, and ValueError
     for a volatile pointer elsewhere.
     """
     for pointer in volatile:
@@ -59,6 +59,7 @@ def pin(
         "warnings": list(planned.warnings),
     }
     rest, left_out = pointer_split(whole, list(volatile))
+    check(left_out)
     plan = loads(canonical(rest))
     if not isinstance(plan, dict):
         raise TypeError("a plan is an object")

@@ -214,3 +214,8 @@ def test_a_proposal_has_a_plan_and_a_place_only_when_it_has_them() -> None:
         _ = PROPOSAL.at
     assert replace(PROPOSAL, pinned=PLAN).plan is PLAN
     assert replace(PROPOSAL, place=place).at is place
+
+
+def test_a_volatile_value_must_be_json_too() -> None:
+    with pytest.raises(NotCanonical):
+        pin(TOOL, {}, Planned(preview={"at": float("nan")}), ["/preview/at"])

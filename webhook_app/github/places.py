@@ -82,8 +82,11 @@ class Places:
             route("installation", "repositories"),
         )
         found: list[InstalledRepository] = []
-        async for page in pages(lambda step: self.client.installed(scope, "GET", path, step)):
-            found += page.read(InstalledRepositories).repositories
+        try:
+            async for page in pages(lambda step: self.client.installed(scope, "GET", path, step)):
+                found += page.read(InstalledRepositories).repositories
+        except Refused:
+            return []  # gone since it was listed; it must not stop the others
         return found
 
     def _place(self, installation: Installation, found: InstalledRepository) -> Repository:

@@ -67,7 +67,12 @@ def _undelivered(key: str, review: Review) -> Voice | None:
 
 
 def commented(voice: Voice, comment: Comment | None) -> Voice:
-    """A comment's voice: it stands while the same person's same text is there."""
+    """A comment's voice: it stands while the same person's same text is there.
+
+    One that a delivery took back stays so, even when its text is put back later.
+    """
+    if voice.standing is not Standing.STANDS:
+        return voice
     same = (
         comment is not None
         and comment.user is not None
@@ -83,6 +88,8 @@ def commented(voice: Voice, comment: Comment | None) -> Voice:
 
 def pressed(voice: Voice, sent: datetime | None) -> Voice:
     """A button's voice: it stands when GitHub's own log shows its delivery."""
+    if voice.standing is not Standing.STANDS:
+        return voice
     if sent is None:
         return replace(voice, standing=Standing.UNDELIVERED)
     return replace(voice, standing=Standing.STANDS, at=sent)

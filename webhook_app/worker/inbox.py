@@ -68,7 +68,7 @@ class Inbox:
                 self._record(proposal, said)
             self.ports.store.handled(delivery.guid, "" if proposal else "about no proposal")
         log.info(
-            "delivery",
+            "evidence",
             guid=delivery.guid,
             event_name=delivery.event,
             action=delivery.action,

@@ -345,6 +345,7 @@ async def test_settings_that_cannot_work_are_refused_at_once(
 async def test_the_delivery_log_is_read_sent_again_and_shown(
     stage: Stage, forge: GitHubForge, proposal: Proposal
 ) -> None:
+    await stage.world.settled()
     now = stage.world.clock.now()
     listed = await forge.log.since(now - timedelta(hours=1))
     opened = next(d for d in listed if (d.event, d.action) == ("pull_request", "opened"))
@@ -352,6 +353,7 @@ async def test_the_delivery_log_is_read_sent_again_and_shown(
     payload = await forge.log.payload(opened.id)
     assert payload["number"] == proposal.at.number
     await forge.log.redeliver(opened.id)
+    await stage.world.settled()
     again = (await forge.log.since(now - timedelta(hours=1)))[0]
     assert (again.guid, again.redelivery) == (opened.guid, True)
     assert await forge.log.since(now + timedelta(hours=1)) == []

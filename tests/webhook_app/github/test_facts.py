@@ -303,6 +303,7 @@ async def test_a_comment_that_cannot_be_read_is_not_known(
 
 async def pressed(stage: Stage, proposal: Proposal) -> Voice:
     await stage.world.person("ann").press(proposal.at.check_run, "approve")
+    await stage.world.settled()
     guid = stage.world.deliveries.all[-1].guid
     return stage.said("ann", f"button:{guid}", head=proposal.at.head)
 
@@ -314,6 +315,7 @@ async def test_a_button_press_stands_when_githubs_log_shows_its_delivery(
     sent = stage.world.deliveries.all[-1]
     stage.world.clock.advance(timedelta(minutes=5))
     stage.world.deliveries.again(sent, stage.world.new_id("delivery"))
+    await stage.world.settled()
     stage.counts()
     sight = await forge.look(proposal, [voice], NO_TEAMS)
     assert sum(stage.counts().values()) == 5
@@ -327,6 +329,7 @@ async def test_a_press_is_found_behind_many_other_deliveries(
     voice = await pressed(stage, proposal)
     for _ in range(120):
         stage.world.ping(stage.app)
+    await stage.world.settled()
     sight = await forge.look(proposal, [voice], NO_TEAMS)
     assert voice_of(sight, voice.key).standing is Standing.STANDS
 

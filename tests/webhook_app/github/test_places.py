@@ -52,6 +52,24 @@ async def test_a_suspended_installation_does_not_count(stage: Stage, forge: GitH
         await forge.places.of(stage.repo.id)
 
 
+async def test_a_suspended_installation_does_not_stop_the_others(stage: Stage) -> None:
+    stage.world.add_organisation("zeta", owners=["olga"])
+    stage.world.add_repository("zeta/x")
+    stage.world.suspend(stage.world.install(stage.app, "zeta"))
+    accounts = frozenset({stage.account("acme").id, stage.account("zeta").id})
+    async with stage.forge(accounts=accounts) as forge:
+        assert (await forge.places.of(stage.repo.id)).name == "approvals"
+
+
+async def test_an_installation_that_gives_no_token_does_not_stop_the_others(stage: Stage) -> None:
+    stage.world.add_organisation("zeta", owners=["olga"])
+    broken = stage.world.install(stage.app, "zeta")
+    accounts = frozenset({stage.account("acme").id, stage.account("zeta").id})
+    stage.fail("POST", f"/installations/{broken.id}/", status=404)
+    async with stage.forge(accounts=accounts) as forge:
+        assert (await forge.places.of(stage.repo.id)).name == "approvals"
+
+
 async def test_a_public_repository_is_refused_unless_allowed(stage: Stage) -> None:
     stage.repo.private = False
     async with stage.forge() as forge:
