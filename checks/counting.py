@@ -1,11 +1,11 @@
 """Counting people: whose yes and no counts under which rule, and which places stay empty."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 
-from .facts import Access, Facts, Person, Stance, Voice
+from .facts import Facts, Person, Stance, Voice
 from .policy import Group, Rule, Source
-from .voices import cuts, discount, discount_by, ineligible, lapses
+from .voices import cuts, discount, discount_by, ineligible, known_as, lapses
 
 Policies = Sequence[Source]
 
@@ -60,15 +60,20 @@ def counted(facts: Facts, rule: Rule, now: datetime) -> list[Voice]:
     return list(latest.values())
 
 
-def missing(voices: Sequence[Voice], groups: Sequence[Group], access: Mapping[int, Access]) -> str:
-    """What is still asked for, in words, or "" when every place can be filled by someone else."""
-    places = [group for group in groups for _ in range(group.approvals)]
+def places(rule: Rule) -> list[Group]:
+    """Every place that a rule wants filled, each by another person, in the policy's order."""
+    return [group for group in rule.require for _ in range(group.approvals)]
+
+
+def seated(voices: Sequence[Voice], wanted: Sequence[Group], facts: Facts) -> dict[int, Voice]:
+    """Who fills which place (its index): as many places as can be, each person in one."""
     taken: dict[int, int] = {}
 
     def seat(voice: int, tried: set[int]) -> bool:
-        for place, group in enumerate(places):
-            person = voices[voice].person
-            if place in tried or not group.admits(person.login, access[person.id].teams):
+        person = voices[voice].person
+        called, teams = known_as(person, facts), facts.access[person.id].teams
+        for place, group in enumerate(wanted):
+            if place in tried or not group.admits(called, teams):
                 continue
             tried.add(place)
             if place not in taken or seat(taken[place], tried):
@@ -78,7 +83,14 @@ def missing(voices: Sequence[Voice], groups: Sequence[Group], access: Mapping[in
 
     for voice in range(len(voices)):
         seat(voice, set())
-    empty = [places[i] for i in range(len(places)) if i not in taken]
+    return {place: voices[voice] for place, voice in taken.items()}
+
+
+def missing(voices: Sequence[Voice], rule: Rule, facts: Facts) -> str:
+    """What is still asked for, in words, or "" when every place can be filled by someone else."""
+    wanted = places(rule)
+    taken = seated(voices, wanted, facts)
+    empty = [group for place, group in enumerate(wanted) if place not in taken]
     counts = {group: empty.count(group) for group in empty}
     return " and ".join(str(g.model_copy(update={"approvals": n})) for g, n in counts.items())
 

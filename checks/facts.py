@@ -85,6 +85,7 @@ class Facts:
 
     `valid_from`: nothing said before counts (the opening, or the last time the page was restored).
     `identities`: numeric ids of the agent's people and machine accounts, at propose and now.
+    `people`: the id that each login (in small letters) meant when the policy was pinned, 0: nobody.
     """
 
     tool: str
@@ -104,6 +105,7 @@ class Facts:
     view_intact: bool = True
     machines: frozenset[int] = frozenset()
     contributors: frozenset[int] = frozenset()
+    people: Mapping[str, int] = field(default_factory=dict)
     voices: tuple[Voice, ...] = ()
     access: Mapping[int, Access] = field(default_factory=dict)
     unreadable: tuple[str, ...] = ()

@@ -17,6 +17,7 @@ from pydantic import (
     BeforeValidator,
     ConfigDict,
     Field,
+    PlainSerializer,
     StringConstraints,
     model_validator,
 )
@@ -31,7 +32,7 @@ PERMISSIONS = ("read", "triage", "write", "maintain", "admin")
 MAX_SIZE = 64 * 1024  # bytes of UTF-8
 MAX_DEPTH = 16  # lists and mappings inside one another
 _UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days"}
-
+_SIZES = (("d", 86400), ("h", 3600), ("m", 60), ("s", 1))
 
 _MOMENT = re.compile(
     r"[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9]{2}:[0-9]{2}(:[0-9]{2})?(Z|[+-][0-9]{2}:[0-9]{2})"
@@ -48,6 +49,13 @@ def _duration(value: Any) -> timedelta:
     if isinstance(value, str) and (m := re.fullmatch(r"([1-9][0-9]{0,5})([smhd])", value)):
         return timedelta(**{_UNITS[m[2]]: int(m[1])})
     raise ValueError('a duration is a number and one of s, m, h, d, such as "4h"')
+
+
+def _written(length: timedelta) -> str:
+    """A duration as `_duration` reads it."""
+    seconds = length // timedelta(seconds=1)
+    unit, size = next((u, s) for u, s in _SIZES if seconds % s == 0)
+    return f"{seconds // size}{unit}"
 
 
 def _moment(value: Any) -> datetime:
@@ -70,6 +78,7 @@ def _one(value: Any) -> Any:
 Duration = Annotated[
     timedelta,
     BeforeValidator(_duration, json_schema_input_type=str),
+    PlainSerializer(_written, return_type=str, when_used="json"),
     Field(gt=timedelta(0), le=timedelta(days=90)),
 ]
 Moment = Annotated[datetime, BeforeValidator(_moment, json_schema_input_type=str)]
@@ -106,7 +115,7 @@ class _Strict(BaseModel):
         return data
 
 
-def _folded(name: str) -> str:
+def folded(name: str) -> str:
     """A name for comparing: without ASCII case. U+212A is no k, so nothing else is folded."""
     return name.lower() if name.isascii() else name
 
@@ -121,8 +130,8 @@ class Group(_Strict):
         """Whether this person can fill a place; logins and teams compare without ASCII case."""
         if self.from_ is None:
             return True
-        names = {_folded(f"user:{login}"), *(_folded(f"team:{t}") for t in teams)}
-        return any(_folded(who) in names for who in self.from_)
+        names = {folded(f"user:{login}"), *(folded(f"team:{t}") for t in teams)}
+        return any(folded(who) in names for who in self.from_)
 
     def __str__(self) -> str:
         """Who is asked for, in words."""
@@ -153,6 +162,10 @@ class Rule(_Strict):
     def teams(self) -> frozenset[str]:
         """The teams (`org/slug`) whose members must be known to judge by this rule."""
         return frozenset(w[5:] for w in self.named() if w.startswith("team:"))
+
+    def users(self) -> frozenset[str]:
+        """The logins that the rule names, folded for comparing."""
+        return frozenset(folded(w[5:]) for w in self.named() if w.startswith("user:"))
 
     def named(self) -> Iterator[str]:
         """Every user and team that the rule names."""
@@ -214,17 +227,22 @@ class _Plain(SafeConstructor):
 _Plain.add_constructor("tag:yaml.org,2002:timestamp", SafeConstructor.construct_yaml_str)
 
 
-def load(text: str) -> Policy:
-    """The policy in this text; PolicyError names the place and the fault."""
+def document(text: str) -> Any:
+    """The value of one strictly read YAML file; PolicyError names the line and the fault."""
     if len(text.encode("utf-8", "surrogatepass")) > MAX_SIZE:
         raise PolicyError(f"the file: it is larger than {MAX_SIZE // 1024} kB")
     try:
         _refuse_tricks(text)
         yaml = YAML(typ="safe", pure=True)
         yaml.Constructor = _Plain
-        data = yaml.load(text)
+        return yaml.load(text)
     except (YAMLError, ValueError, RecursionError) as error:
         raise PolicyError(_yaml_problem(error)) from None
+
+
+def load(text: str) -> Policy:
+    """The policy in this text; PolicyError names the place and the fault."""
+    data = document(text)
     try:
         return Policy.model_validate(data)
     except _ValidationError as error:

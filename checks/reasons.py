@@ -55,6 +55,7 @@ class Reason(StrEnum):
     SURFACE_NOT_ALLOWED = "surface_not_allowed"
     APPROVAL_LAPSED = "approval_lapsed"
     NOT_IN_GROUP = "not_in_group"
+    NO_SUCH_USER = "no_such_user"
 
 
 class Meaning(NamedTuple):
@@ -184,6 +185,11 @@ REASONS: dict[Reason, Meaning] = {
         Weight.NOTES,
         "The policy asks for people of other teams.",
         "Ask someone of the teams that the policy names.",
+    ),
+    Reason.NO_SUCH_USER: Meaning(
+        Weight.NOTES,
+        "The policy names someone who did not exist on GitHub when this was proposed.",
+        "Mend the name in `.github/placet.yml` on the default branch; then propose again.",
     ),
 }
 

@@ -131,9 +131,18 @@ def nobody_objects(facts: Facts, policies: Policies, _: datetime) -> Iterator[Fi
 def enough_people(facts: Facts, policies: Policies, now: datetime) -> Iterator[Finding]:
     """Every policy's groups must be filled, each place by another person."""
     for source, _, rule in matched(facts, policies):
-        unfilled = missing(counted(facts, rule, now), rule.require, facts.access)
+        unfilled = missing(counted(facts, rule, now), rule, facts)
         if unfilled:
             yield Finding(Reason.APPROVALS_MISSING, f"{unfilled} still needed", source.name)
+
+
+def people_exist(facts: Facts, policies: Policies, _: datetime) -> Iterator[Finding]:
+    """A login that nobody had when the policy was pinned fills no place, whoever takes it later."""
+    for source, _, rule in matched(facts, policies):
+        for login in sorted(rule.users()):
+            if facts.people.get(login) == 0:
+                because = f"there was no person @{login} on GitHub when this was proposed"
+                yield Finding(Reason.NO_SUCH_USER, because, source.name, login)
 
 
 def access_known(facts: Facts, policies: Policies, now: datetime) -> Iterator[Finding]:
@@ -181,4 +190,5 @@ CHECKS: tuple[Check, ...] = (
     view_untouched,
     nobody_objects,
     enough_people,
+    people_exist,
 )

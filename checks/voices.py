@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
-from .facts import Access, Facts, Person, Stance, Standing, Surface, Voice
-from .policy import Rule
+from .facts import Facts, Person, Stance, Standing, Surface, Voice
+from .policy import Rule, folded
 from .reasons import Reason
 
 
@@ -35,24 +35,37 @@ def excluded(person: Person, facts: Facts) -> Reason | None:
     return None
 
 
-def unable(person: Person, access: Access | None, rule: Rule) -> Reason | None:
+def known_as(person: Person, facts: Facts) -> str:
+    """The login by which a policy may name this account; "" when it meant another account.
+
+    A login can be given up and taken by somebody else: a policy means who had it when it was
+    pinned, and a login that nobody had then means nobody.
+    """
+    meant = facts.people.get(folded(person.login), person.id)
+    return person.login if meant == person.id else ""
+
+
+def unable(person: Person, facts: Facts, rule: Rule) -> Reason | None:
     """Why this person lacks the standing that a rule asks for; None when they have it."""
+    access = facts.access.get(person.id)
     if access is None or access.permission is None:
         return Reason.ACCESS_UNKNOWN
     if access.id != person.id:
         return Reason.IDENTITY_CHANGED
     if not rule.enough(access.permission):
         return Reason.PERMISSION_TOO_LOW
-    if any(group.admits(person.login, access.teams) for group in rule.require):
+    known = known_as(person, facts)
+    if any(group.admits(known, access.teams) for group in rule.require):
         return None
     if access.unread & rule.teams():
         return Reason.ACCESS_UNKNOWN
-    return Reason.NOT_IN_GROUP
+    taken = not known and folded(person.login) in rule.users()
+    return Reason.IDENTITY_CHANGED if taken else Reason.NOT_IN_GROUP
 
 
 def ineligible(person: Person, facts: Facts, rule: Rule) -> Reason | None:
     """Why a person may neither approve, block nor reject under a rule; None when eligible."""
-    return excluded(person, facts) or unable(person, facts.access.get(person.id), rule)
+    return excluded(person, facts) or unable(person, facts, rule)
 
 
 def flaw(voice: Voice, facts: Facts) -> Reason | None:
@@ -117,4 +130,4 @@ def discount_by(voice: Voice, facts: Facts, rule: Rule, now: datetime) -> Reason
     lapse = lapses(voice, rule)
     if lapse is not None and lapse <= now:
         return Reason.APPROVAL_LAPSED
-    return unable(voice.person, facts.access.get(voice.person.id), rule)
+    return unable(voice.person, facts, rule)

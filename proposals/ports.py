@@ -119,6 +119,9 @@ class Forge(Protocol):
     async def reply(self, proposal: Proposal, key: str, text: str, *, again: bool) -> None:
         """Answer the fact `key` with one comment; `again`: an earlier try may have got through."""
 
+    async def standing(self, proposal: Proposal, kind: str, statement: bytes) -> Fence:
+        """Look whether this very statement (`start`, `end`) stands on the ledger; only reads."""
+
     async def write_end(self, proposal: Proposal, statement: bytes) -> None:
         """Create end.json on the ledger branch; the same bytes already there are fine."""
 

@@ -7,6 +7,7 @@ from .deciding import advance
 from .ending import expire
 from .ground import Ports, Refusal
 from .recovering import recover
+from .scribing import write_end
 
 __all__ = [
     "Ask",
@@ -22,4 +23,5 @@ __all__ = [
     "revoke",
     "settle",
     "withdraw",
+    "write_end",
 ]

@@ -11,8 +11,6 @@ from proposals.plan import Proposal
 from proposals.ports import (
     Checked,
     Fence,
-    ForgeError,
-    Lost,
     Order,
     Outcome,
     Reading,
@@ -23,7 +21,8 @@ from proposals.tools import UnknownTool
 
 from .ending import told
 from .ground import Ports
-from .statements import approvals, stamp, start_bytes
+from .scribing import fence
+from .statements import approvals, stamp, start_of
 
 AGAIN = timedelta(seconds=5)
 
@@ -32,18 +31,18 @@ async def run(
     ports: Ports, started: Proposal, verdict: Verdict, sources: list[Source]
 ) -> timedelta | None:
     """Write start.json and, only when it is ours, apply. The started proposal has one chance."""
-    statement = start_bytes(started, verdict, sources, ports.now(), ports.signer)
     by = approvals(verdict)
-    fence = await _fence(ports, started, statement)
-    if fence is Fence.ABSENT:
+    found = await fence(ports, started, start_of(started, verdict, sources, ports.now()))
+    if found is Fence.ABSENT:
         why = "the start could not be written to the ledger, so nothing was run"
         ports.store.move(started.id, Event.NOT_STARTED, ports.now(), why=why, nonce=None)
         return AGAIN
-    if fence is Fence.UNPROVEN:
+    if found is Fence.UNPROVEN:
         why = "Nobody could prove whether the start was recorded, so nothing was run."
-        finish(ports, started, Event.START_UNPROVEN, outcome_of(ports, "failed", by, why=why))
+        outcome = outcome_of(ports, "failed", by, why=why, reason="start_unproven")
+        finish(ports, started, Event.START_UNPROVEN, outcome)
         return None
-    if fence is Fence.FOREIGN:
+    if found is Fence.FOREIGN:
         why = "Another start of this proposal stands on the ledger; this server ran nothing."
         await _unknown(ports, started, by, why)
         return None
@@ -73,15 +72,6 @@ async def read_back(ports: Ports, proposal: Proposal) -> Proposal:
     ports.store.note(proposal.id, outcome=outcome)
     ports.store.post(proposal.id, [Step("show"), Step("tell", key="unknown")], ports.now())
     return ports.store.proposal(proposal.id) or proposal
-
-
-async def _fence(ports: Ports, started: Proposal, statement: bytes) -> Fence:
-    try:
-        return await ports.forge.start(started, statement)
-    except Lost:
-        return Fence.UNPROVEN
-    except ForgeError:
-        return Fence.ABSENT
 
 
 async def _returned(
@@ -127,8 +117,10 @@ async def _verify(ports: Ports, proposal: Proposal, result: JSON) -> Checked:
 
 def finish(ports: Ports, proposal: Proposal, event: Event, outcome: dict[str, Any]) -> Proposal:
     """Commit an outcome and what must be told of it, together."""
-    steps = told(ports, proposal, outcome)
+    steps = told(proposal, outcome)
     changes = {"outcome": outcome, "why": str(outcome.get("why", ""))[:300]}
+    if "reason" in outcome:
+        changes["reason"] = outcome["reason"]
     return ports.store.move(proposal.id, event, ports.now(), steps, **changes)
 
 

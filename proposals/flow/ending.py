@@ -1,5 +1,6 @@
 """Ends: whatever ends a proposal is decided once, written down, and then told."""
 
+import json
 from typing import Any
 
 from checks.reasons import Reason
@@ -8,7 +9,7 @@ from proposals.plan import Proposal
 from proposals.store import Step
 
 from .ground import Ports
-from .statements import end_bytes, stamp
+from .statements import end_of, stamp
 
 _EVENTS = {
     Reason.REJECTED: Event.REJECTED,
@@ -36,17 +37,20 @@ def end(
         "at": stamp(ports.now()),
         **more,
     }
-    steps = told(ports, proposal, outcome)
+    steps = told(proposal, outcome)
     changes = {"reason": reason, "why": why, "outcome": outcome}
     return ports.store.move(proposal.id, event, ports.now(), steps, **changes)
 
 
-def told(ports: Ports, proposal: Proposal, outcome: dict[str, Any]) -> list[Step]:
-    """What GitHub must be told at an end: the receipt first, then what people see."""
+def told(proposal: Proposal, outcome: dict[str, Any]) -> list[Step]:
+    """What GitHub must be told at an end: the receipt first, then what people see.
+
+    The receipt gets its number and signature when it is written, in the order of the ledger.
+    """
     if proposal.place is None:
         return []
-    text = end_bytes(proposal, outcome, ports.signer).decode()
-    return [Step("end", text=text), Step("settle"), Step("show"), Step("tell")]
+    said = json.dumps(end_of(proposal, outcome))
+    return [Step("end", text=said), Step("settle"), Step("show"), Step("tell")]
 
 
 def expire(ports: Ports) -> list[Proposal]:

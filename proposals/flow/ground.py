@@ -1,5 +1,7 @@
 """What every step of the flow stands on: the ports, and the facts of a proposal for the judge."""
 
+import asyncio
+from collections import defaultdict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -26,6 +28,17 @@ class Refusal(Exception):
         self.status = status
 
 
+class Lines:
+    """One queue per repository: statements are written to a ledger one at a time."""
+
+    def __init__(self) -> None:
+        self._locks = defaultdict[int, asyncio.Lock](asyncio.Lock)
+
+    def of(self, repository: int) -> asyncio.Lock:
+        """Hold this while a statement of the repository is numbered and written."""
+        return self._locks[repository]
+
+
 @dataclass(frozen=True, slots=True)
 class Ports:
     """Everything the flow may use. `floors` holds the server's own policy per effect."""
@@ -39,6 +52,7 @@ class Ports:
     repositories: Mapping[str, int]
     floors: Mapping[str, Policy] = field(default_factory=dict)
     machines: frozenset[int] = frozenset()
+    lines: Lines = field(default_factory=Lines)
 
 
 def facts(ports: Ports, proposal: Proposal, sight: Sight) -> Facts:
@@ -67,6 +81,7 @@ def facts(ports: Ports, proposal: Proposal, sight: Sight) -> Facts:
         access=sight.access,
         unreadable=sight.unreadable,
         skew=sight.skew,
+        halted=ports.store.halted(proposal.repository),
     )
 
 

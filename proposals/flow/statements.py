@@ -6,7 +6,7 @@ from typing import Any
 
 from checks.policy import Source
 from checks.verdict import Verdict
-from proposals.canonical import JSON
+from proposals.canonical import JSON, digest
 from proposals.plan import Proposal
 from proposals.receipt import (
     PREDICATE_END,
@@ -17,6 +17,8 @@ from proposals.receipt import (
     sign,
     statement,
 )
+
+PREDICATES = {"start": PREDICATE_START, "end": PREDICATE_END}
 
 
 def stamp(moment: datetime) -> str:
@@ -31,15 +33,15 @@ def plan_bytes(proposal: Proposal, signer: Signer) -> bytes:
     return plan_file(pinned.plan, pinned.volatile, sign(said, signer))
 
 
-def start_bytes(
-    proposal: Proposal, verdict: Verdict, sources: list[Source], now: datetime, signer: Signer
-) -> bytes:
-    """The bytes of start.json: who approved what, by which rules, and the nonce of this claim."""
+def start_of(
+    proposal: Proposal, verdict: Verdict, sources: list[Source], now: datetime
+) -> dict[str, JSON]:
+    """What start.json says: who approved what, by which rules, and the nonce of this claim."""
     blobs = {s.name: s.blob for s in sources}
     rules: list[JSON] = [
         {"policy": name, "rule": place, "blob": blobs.get(name)} for name, place in verdict.rules
     ]
-    predicate: dict[str, JSON] = {
+    return {
         **_about(proposal),
         "nonce": proposal.nonce,
         "head": proposal.at.head,
@@ -49,15 +51,29 @@ def start_bytes(
         "valid_until": stamp(verdict.valid_until),
         "started": stamp(now),
     }
-    return _file(PREDICATE_START, proposal, predicate, signer)
 
 
-def end_bytes(proposal: Proposal, outcome: dict[str, Any], signer: Signer) -> bytes:
-    """The bytes of end.json: the receipt."""
-    predicate: dict[str, JSON] = {**_about(proposal), "nonce": proposal.nonce, **outcome}
-    if proposal.place:
-        predicate["head"] = proposal.place.head
-    return _file(PREDICATE_END, proposal, predicate, signer)
+def end_of(proposal: Proposal, outcome: dict[str, Any]) -> dict[str, JSON]:
+    """What end.json says: the receipt, with the plan inside."""
+    return {
+        **_about(proposal),
+        "nonce": proposal.nonce,
+        "head": proposal.at.head,
+        "plan": proposal.plan.plan,
+        **outcome,
+    }
+
+
+def file_of(
+    kind: str, proposal: Proposal, predicate: dict[str, JSON], signer: Signer
+) -> tuple[str, str]:
+    """A statement's file, as people read it and as the key signed it, and the statement's digest.
+
+    The digest is what the next statement of the repository names as the one before it.
+    """
+    said = statement(PREDICATES[kind], {proposal.id: proposal.plan.digest}, predicate)
+    both = {"statement": said, "envelope": sign(said, signer)}
+    return json.dumps(both, indent=2, sort_keys=True) + "\n", digest(said)
 
 
 def approvals(verdict: Verdict) -> list[JSON]:
@@ -90,10 +106,3 @@ def _about(proposal: Proposal) -> dict[str, JSON]:
         "salt": proposal.salt,
         "parent": proposal.parent,
     }
-
-
-def _file(kind: str, proposal: Proposal, predicate: dict[str, JSON], signer: Signer) -> bytes:
-    """A statement as people read it and, beside it, as the key signed it."""
-    said = statement(kind, {proposal.id: proposal.plan.digest}, predicate)
-    both = {"statement": said, "envelope": sign(said, signer)}
-    return (json.dumps(both, indent=2, sort_keys=True) + "\n").encode()

@@ -12,11 +12,13 @@ from .file import StoreBusy, StoreStopped
 from .outbox import Outbox
 from .proposals import Life, Started
 from .rows import Agent, Delivery, Step
+from .statements import Numbered, Statements
 
 __all__ = [
     "Agent",
     "Delivery",
     "NameTaken",
+    "Numbered",
     "Started",
     "Step",
     "Store",
@@ -25,7 +27,7 @@ __all__ = [
 ]
 
 
-class Store(Agents, Deliveries, Life, Outbox):
+class Store(Agents, Deliveries, Life, Outbox, Statements):
     """The whole store over one file; methods are synchronous, short and safe from any thread."""
 
     def __init__(self, path: Path) -> None:

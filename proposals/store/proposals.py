@@ -25,7 +25,9 @@ _MEMBERS = frozenset(
 _START = f"""UPDATE proposal SET state = 'started' WHERE id = :id AND state = 'claimed'
     AND nonce = :nonce AND digest = :digest AND evidence_rev = :evidence_rev
     AND expires > :now AND :valid_until > :now AND moved = 0 AND NOT EXISTS (
-        SELECT 1 FROM delivery AS d WHERE d.done = 0 AND {ABOUT.replace(":guid", "d.guid")})"""  # noqa: S608
+        SELECT 1 FROM delivery AS d WHERE d.done = 0 AND {ABOUT.replace(":guid", "d.guid")})
+    AND NOT EXISTS (SELECT 1 FROM halt
+        WHERE scope = '' OR scope = 'repository:' || proposal.repository)"""  # noqa: S608
 
 
 @dataclass(frozen=True, slots=True)

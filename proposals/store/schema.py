@@ -52,3 +52,18 @@ def first(db: Any) -> None:
     """Make the tables of the first version."""
     for statement in _FIRST:
         db.conn.execute(statement)
+
+
+@MIGRATIONS()
+def statements(db: Any) -> None:
+    """Make the tables of the numbered statements and of what is halted."""
+    db.conn.execute(
+        """CREATE TABLE statement(
+            repository INTEGER NOT NULL, seq INTEGER NOT NULL, proposal TEXT NOT NULL,
+            kind TEXT NOT NULL, text TEXT NOT NULL, digest TEXT NOT NULL,
+            written INTEGER NOT NULL DEFAULT 0, PRIMARY KEY (repository, seq))"""
+    )
+    db.conn.execute("CREATE UNIQUE INDEX statement_of ON statement(proposal, kind)")
+    db.conn.execute(
+        "CREATE TABLE halt(scope TEXT PRIMARY KEY, why TEXT NOT NULL, at INTEGER NOT NULL)"
+    )

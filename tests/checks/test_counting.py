@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from checks.counting import changed_mind, counted, eligible, missing, peer_dismissed
 from checks.facts import Access, Person, Standing, Voice
-from checks.policy import Group
+from checks.policy import Group, Rule
 from checks.voices import names
 from tests.checks.scene import (
     ANN,
@@ -36,6 +36,10 @@ FINANCE, SECURITY = "acme/finance", "acme/security"
 def groups(*wanted: tuple[int, list[str] | None]) -> tuple[Group, ...]:
     asked = ({"approvals": n} | ({"from": names} if names else {}) for n, names in wanted)
     return tuple(Group.model_validate(group) for group in asked)
+
+
+def ruled(wanted: tuple[Group, ...]) -> Rule:
+    return Rule(tools=("*",), require=wanted)
 
 
 ONE_OF_EACH = groups((1, ["team:acme/finance"]), (1, ["user:ann", "team:acme/security"]))
@@ -70,7 +74,8 @@ def test_missing(
 ) -> None:
     access = {p.id: Access(p.id, "write", frozenset(teams)) for p, teams in people.items()}
     for order in permutations(people):
-        assert missing([said(p, 10) for p in order], wanted, access) == words
+        voices = [said(p, 10) for p in order]
+        assert missing(voices, ruled(wanted), replace(FACTS, access=access)) == words
 
 
 WHO = ["user:ann", "user:BOB", "user:cat", "team:acme/finance", "team:acme/security"]
@@ -99,7 +104,8 @@ def test_missing_is_what_trying_every_seating_finds(
 ) -> None:
     access = {p.id: Access(p.id, "write", teams) for p, teams in crowd.items()}
     places = [group for group in wanted for _ in range(group.approvals)]
-    filled = missing([said(p, 10) for p in crowd], wanted, access) == ""
+    voices, facts = [said(p, 10) for p in crowd], replace(FACTS, access=access)
+    filled = missing(voices, ruled(wanted), facts) == ""
     assert filled == every_place_can_be_filled(list(crowd), places, access)
 
 

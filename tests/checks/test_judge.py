@@ -45,6 +45,7 @@ FINANCE = policy("require: [{approvals: 1, from: [team:acme/finance]}]")
 BOTH = policy(
     "require: [{approvals: 1, from: [team:acme/finance]}, {approvals: 1, from: [user:cat]}]"
 )
+NAMED = policy("require: [{approvals: 1, from: [user:ann]}]")
 BUTTONS = policy("require: [{approvals: 1}]", "surfaces: [button]")
 SHORT = policy("require: [{approvals: 1}]", "approval_valid: 30m")
 BILLING = load("version: 1\nrules: [{tools: ['billing.*'], require: [{approvals: 1}]}]")
@@ -437,6 +438,45 @@ POLICY_CASES = [
     pytest.param(
         heard(said(ANN, 29), said(ANN, 31)), under(SHORT), APPROVED, Reason.APPROVAL_LAPSED,
         id="approval_lapsed: the earlier of two",
+    ),
+    pytest.param(
+        seen(people={"ann": ANN.id}), under(NAMED), APPROVED, None, id="the very person named"
+    ),
+    pytest.param(
+        seen(people={"ann": 7}), under(NAMED), WAITING, Reason.IDENTITY_CHANGED,
+        id="identity_changed: who took a login that the policy names is not who was meant",
+    ),
+    pytest.param(
+        seen(people={"ann": 7}, voices=(replace(YES, person=replace(ANN, login="Ann")),)),
+        under(NAMED), WAITING, Reason.IDENTITY_CHANGED, id="identity_changed: in another case",
+    ),
+    pytest.param(
+        seen(people={"ann": 7}), under(PLAIN), APPROVED, None, id="a rule that names nobody"
+    ),
+    pytest.param(
+        replace(able(ANN, "write", "acme/finance"), people={"ann": 7}),
+        under(policy("require: [{approvals: 1, from: [user:ann, team:acme/finance]}]")),
+        APPROVED, None, id="who took a login but is in the team too",
+    ),
+    pytest.param(
+        replace(able(ANN, "write", "acme/finance"), people={"ann": 7}),
+        under(policy(
+            "require: [{approvals: 1, from: [user:ann]}, {approvals: 1, from: [team:acme/finance]}]"
+        )),
+        WAITING, Reason.APPROVALS_MISSING,
+        id="approvals_missing: who took a login sits in the team's place alone",
+    ),
+    pytest.param(
+        seen(people={"ann": 7}, voices=(YES, no(ANN, 20))), under(NAMED), WAITING,
+        Reason.IDENTITY_CHANGED, id="identity_changed: nor can they block",
+    ),
+    pytest.param(
+        heard(people={"ann": 0}), under(NAMED), WAITING, Reason.NO_SUCH_USER,
+        id="no_such_user: named by the policy",
+    ),
+    pytest.param(
+        seen(people={"ann": 0}), under(NAMED), WAITING, Reason.IDENTITY_CHANGED,
+        id="identity_changed: who takes a login that nobody had fills nobody's place",
     ),
     pytest.param(
         FACTS, under(freeze("2026-12-01T10:00Z", "2026-12-01T10:01Z")), WAITING, Reason.FROZEN,

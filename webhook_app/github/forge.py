@@ -152,6 +152,12 @@ class GitHubForge:
             return
         await say(repo, proposal, key, text)
 
+    async def standing(self, proposal: Proposal, kind: str, statement: bytes) -> Fence:
+        """Look whether this very statement (`start`, `end`) stands on the ledger; only reads."""
+        path = self._render.statement_path(proposal, kind)
+        repo = await self._repo(proposal)
+        return await start_of(repo, self._ledger, proposal, path, statement).whose()
+
     async def write_end(self, proposal: Proposal, statement: bytes) -> None:
         """Create end.json on the ledger branch; the same bytes already there are fine."""
         path = self._render.statement_path(proposal, "end")

@@ -37,6 +37,13 @@ class Statement:
                 return await self._look_twice()
         return Fence.OURS if sha == blob_sha(self.data) else Fence.FOREIGN
 
+    async def whose(self) -> Fence:
+        """Look whose statement stands there, if any; ForgeError when that cannot be read."""
+        there = await read(self.repo, self.path, BRANCH)
+        if there is None:
+            return Fence.ABSENT
+        return Fence.OURS if there.same(self.data) else Fence.FOREIGN
+
     async def stand(self) -> None:
         """Create it or find the same bytes there; Refused when there are others."""
         async with self.ledger.line(self.repo):
@@ -58,12 +65,10 @@ class Statement:
 
     async def _whose(self, absent: Fence) -> Fence:
         try:
-            there = await read(self.repo, self.path, BRANCH)
+            found = await self.whose()
         except ForgeError:
             return Fence.UNPROVEN
-        if there is None:
-            return absent
-        return Fence.OURS if there.same(self.data) else Fence.FOREIGN
+        return absent if found is Fence.ABSENT else found
 
     async def _look_twice(self) -> Fence:
         """A write without an answer may still arrive: its absence proves nothing."""

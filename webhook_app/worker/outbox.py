@@ -1,5 +1,6 @@
 """From decided to told: each step is sent in order, and again until it got through."""
 
+import json
 from dataclasses import dataclass
 from datetime import timedelta
 
@@ -7,7 +8,7 @@ import structlog
 from pydantic import TypeAdapter
 
 from checks.verdict import Verdict
-from proposals.flow import Ports
+from proposals.flow import Ports, write_end
 from proposals.plan import Proposal
 from proposals.ports import ForgeError, Lost, Refused, Unavailable
 from proposals.store import Step
@@ -42,7 +43,7 @@ class Outbox:
         forge, again = self.ports.forge, step.tries > 0
         match step.step:
             case "end":
-                await forge.write_end(proposal, step.text.encode())
+                await write_end(self.ports, proposal, json.loads(step.text))
             case "settle":
                 await forge.settle(proposal)
             case "show":
