@@ -136,7 +136,7 @@ def enough_people(facts: Facts, policies: Policies, now: datetime) -> Iterator[F
             yield Finding(Reason.APPROVALS_MISSING, f"{unfilled} still needed", source.name)
 
 
-def people_exist(facts: Facts, policies: Policies, _: datetime) -> Iterator[Finding]:
+def people_exist(facts: Facts, policies: Policies, __: datetime) -> Iterator[Finding]:
     """A login that nobody had when the policy was pinned fills no place, whoever takes it later."""
     for source, _, rule in matched(facts, policies):
         for login in sorted(rule.users()):

@@ -7,10 +7,9 @@ the text is not either (`1.0` and `1`, order of keys).
 import hashlib
 import json
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from enum import Enum
-from itertools import islice, zip_longest
 from math import isfinite
 from typing import Final, NamedTuple, TypeAlias
 
@@ -54,14 +53,6 @@ class BadPointer(ValueError):
     """A JSON Pointer that RFC 6901 does not allow, or that names the whole value."""
 
 
-class Change(NamedTuple):
-    """One place where two values differ; MISSING stands for a member that is not there."""
-
-    pointer: str
-    before: JSON | Missing
-    after: JSON | Missing
-
-
 def loads(text: bytes | str, *, limit: int = MAX_TEXT) -> JSON:
     """Read one JSON text by the rules of this module; `limit` is in bytes of UTF-8.
 
@@ -103,14 +94,6 @@ def digest(value: object) -> str:
 def same(a: object, b: object) -> bool:
     """Whether two values have one digest: `1` and `1.0` do, `1` and `true` do not."""
     return digest(a) == digest(b)
-
-
-def changes(before: object, after: object, *, limit: int = 50) -> list[Change]:
-    """List where two values differ, in key order, at most `limit` (ask for one more to know).
-
-    Lists are compared place by place. No changes if and only if `same`.
-    """
-    return list(islice(_differing([], check(before), check(after)), limit))
 
 
 def pointer_get(value: JSON, pointer: str) -> JSON | Missing:
@@ -259,17 +242,6 @@ class _Walk:
 
     def _refusal(self, code: str, message: str) -> NotCanonical:
         return NotCanonical(code, message, pointer_of(self.path))
-
-
-def _differing(path: list[str | int], a: JSON | Missing, b: JSON | Missing) -> Iterator[Change]:
-    if isinstance(a, dict) and isinstance(b, dict):
-        for key in sorted(a.keys() | b.keys()):
-            yield from _differing([*path, key], a.get(key, MISSING), b.get(key, MISSING))
-    elif isinstance(a, list) and isinstance(b, list):
-        for place, (one, other) in enumerate(zip_longest(a, b, fillvalue=MISSING)):
-            yield from _differing([*path, place], one, other)
-    elif isinstance(a, Missing) or isinstance(b, Missing) or rfc8785.dumps(a) != rfc8785.dumps(b):
-        yield Change(pointer_of(path), a, b)
 
 
 def _tokens(pointer: str) -> tuple[str, ...]:

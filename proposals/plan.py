@@ -5,7 +5,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from .canonical import JSON, Change, canonical, changes, check, digest, loads, pointer_split
+from .canonical import JSON, canonical, check, digest, loads, pointer_split
+from .changes import Change, changes
 from .lifecycle import State
 
 SCHEMA = "placet.plan/v1"

@@ -15,7 +15,7 @@ MODULES = [
     for path in sorted((ROOT / package).rglob("*.py"))
     if path.parent.name != "descriptions"  # how GitHub's descriptions were cut: kept as it ran
 ]
-PURE_PROPOSALS = ("canonical", "plan", "lifecycle", "receipt")
+PURE_PROPOSALS = ("canonical", "changes", "plan", "lifecycle", "receipt")
 PURE = [
     path
     for path in MODULES

@@ -4,10 +4,12 @@ from typing import Any
 
 from proposals.lifecycle import Event, State, after_crash
 from proposals.plan import Proposal
+from proposals.ports import Fence, ForgeError
 
-from .applying import read_back
+from .applying import finish, outcome_of, read_back
 from .ending import end
 from .ground import Ports
+from .scribing import settle_number
 
 _WHY = {
     State.CLAIMED: "the server stopped while this was decided",
@@ -23,7 +25,10 @@ async def recover(ports: Ports) -> list[Proposal]:
     found = [p for p in ports.store.alive() if after_crash(p.state)]
     moved = [_settle(ports, p) for p in found]
     for proposal in (p for p in ports.store.alive() if p.state is State.UNKNOWN):
-        await read_back(ports, proposal)
+        if await never_began(ports, proposal):
+            nothing_ran(ports, proposal)
+        else:
+            await read_back(ports, proposal)
     return moved
 
 
@@ -34,3 +39,30 @@ def _settle(ports: Ports, proposal: Proposal) -> Proposal:
     changes: dict[str, Any] = {"why": _WHY[proposal.state]}
     changes |= {"nonce": None} if proposal.state is State.CLAIMED else {"reason": "unknown"}
     return ports.store.move(proposal.id, Event.CRASH, ports.now(), **changes)
+
+
+async def never_began(ports: Ports, proposal: Proposal) -> bool:
+    """Whether the tool of a started proposal certainly never ran: its start stands nowhere.
+
+    A tool runs only after start.json was found to be ours, and the process that might have run it
+    is gone.
+    """
+    start = ports.store.statement(proposal.id, "start")
+    if start is None:
+        return proposal.outcome is None
+    if start.written:
+        return False
+    try:
+        found = await ports.forge.standing(proposal, "start", start.text.encode())
+    except ForgeError:
+        return False
+    settle_number(ports, start, found)
+    return found is Fence.ABSENT
+
+
+def nothing_ran(ports: Ports, proposal: Proposal) -> Proposal:
+    """Settle a start that was never recorded: the server stopped before the tool ran."""
+    by = (proposal.outcome or {}).get("approved_by", [])
+    why = "The server stopped before the start was recorded, so nothing was run."
+    outcome = outcome_of(ports, "failed", by, why=why, reason="start_unproven")
+    return finish(ports, proposal, Event.DID_NOTHING, outcome)

@@ -16,10 +16,8 @@ from proposals.canonical import (
     MAX_SAFE,
     MISSING,
     BadPointer,
-    Change,
     NotCanonical,
     canonical,
-    changes,
     check,
     digest,
     loads,
@@ -28,6 +26,7 @@ from proposals.canonical import (
     pointer_split,
     same,
 )
+from proposals.changes import Change, changes
 
 JCS = Path(__file__).parent.parent / "data" / "jcs"
 VECTORS = sorted(path.name for path in (JCS / "input").iterdir())
@@ -325,6 +324,20 @@ def test_reading_the_canonical_bytes_gives_the_same_bytes(value: JSON) -> None:
 def test_the_order_of_keys_does_not_matter(value: dict[str, JSON]) -> None:
     assert canonical(dict(reversed(value.items()))) == canonical(value)
     assert canonical(dict(sorted(value.items()))) == canonical(value)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "expected"),
+    [
+        pytest.param([1, 2, 3], [1, 3], [Change("/1", 2, MISSING)], id="one-vanished"),
+        pytest.param([1, 3], [1, 2, 3], [Change("/1", MISSING, 2)], id="one-appeared"),
+        pytest.param([1, 2, 3], [1, 9, 3], [Change("/1", 2, 9)], id="one-changed"),
+    ],
+)
+def test_a_list_item_that_vanishes_moves_no_other(
+    before: JSON, after: JSON, expected: list[Change]
+) -> None:
+    assert changes(before, after) == expected
 
 
 @given(values, values)

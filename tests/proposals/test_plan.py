@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proposals.canonical import JSON, MISSING, Change, NotCanonical, canonical, digest
+from proposals.canonical import JSON, MISSING, NotCanonical, canonical, digest
+from proposals.changes import Change
 from proposals.lifecycle import State
 from proposals.plan import SCHEMA, Pinned, Place, Planned, Proposal, difference, drifted, pin
 

@@ -95,7 +95,12 @@ def test_everything_acknowledged_is_there_after_reopening(tmp_path: Path) -> Non
     again = Store(tmp_path / "placet.db")
     assert again.waiting() == [REVIEW]
     assert again.voices("p_1") == (VOICE,)
-    assert [h["event"] for h in again.history("p_1")] == ["asked", "planned", "published", "granted"]
+    assert [h["event"] for h in again.history("p_1")] == [
+        "asked",
+        "planned",
+        "published",
+        "granted",
+    ]
     again.close()
 
 
