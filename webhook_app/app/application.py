@@ -87,8 +87,10 @@ async def _hall(
     settings = config.settings
     store = Store(settings.store)
     stack.callback(store.close)
+    # The tools' processes start while the rest is put together.
+    tools = asyncio.create_task(_tools(stack, config))
     here = GitHub(forge) if forge else await stack.enter_async_context(github(settings, now))
-    runner, catalog = await _tools(stack, config)
+    runner, catalog = await tools
     ports = Ports(
         store=store,
         forge=here.forge,
@@ -125,8 +127,8 @@ async def _tools(stack: AsyncExitStack, config: Config) -> tuple[Runner, Catalog
     }
     runner = Runner(toolkits)
     stack.push_async_callback(runner.close)
-    tools = [await toolkits[tool.kind].ready(tool) for tool in config.tools.list()]
-    return runner, Catalog.of(tools)
+    asked = (toolkits[tool.kind].ready(tool) for tool in config.tools.list())
+    return runner, Catalog.of(await asyncio.gather(*asked))
 
 
 async def _worker(

@@ -37,6 +37,7 @@ class GitHub:
             try:
                 if isinstance(self.forge, NamedForge):
                     await self.forge.learn()
+                    self.reachable = True
                 found = await fetch()
             except ForgeError:
                 self.reachable = False
