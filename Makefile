@@ -8,7 +8,7 @@ PIP     = --disable-pip-version-check --no-deps -qq
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo sandbox test check lock docs bench clean
+.PHONY: help demo sandbox test check lock docs torture torture-short bench clean
 
 help:     ## this list
 	@echo "Placet. The first command sets up $(VENV) (about a minute, 500 MB)."
@@ -34,6 +34,12 @@ check: $(STAMP)    ## lint, format, types, layers, workflows: all of them, even 
 docs: $(STAMP)     ## write the generated pages and the golden files again, then read the diff
 	@$(BIN)/python -m pytest -q --update-golden
 	@git --no-pager diff --stat -- docs tests/golden
+
+torture: $(STAMP)  ## kill the server 300 times while it works (20 minutes)
+	$(BIN)/python -c 'from sandbox.torture import main; main()'
+
+torture-short: $(STAMP)  ## the same within 45 seconds
+	$(BIN)/python -c 'from sandbox.torture import main; main()' --kills 8 --seconds 22
 
 bench: $(STAMP)    ## the measurements that the docs name
 	@ls benchmarks/*.py >/dev/null 2>&1 || { echo "There are no measurements in benchmarks/ yet."; exit 1; }

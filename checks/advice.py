@@ -12,7 +12,7 @@ from .policy import Group, Policy, Rule, folded
 def advice(policy: Policy) -> list[str]:
     """Each thing that its author probably does not want, with its place; the file's order."""
     return [
-        f"rules.{place}: {what}"
+        f"rule {place}: {what}"
         for place, rule in enumerate(policy.rules, 1)
         for what in (*_never_reached(policy, place, rule), *_globs(rule), *_people(rule))
     ]

@@ -19,7 +19,7 @@ from pydantic import (
 )
 
 from .facts import Access, Facts, Person
-from .policy import Duration, Moment, Policy, PolicyError, Source, document, folded
+from .policy import Duration, Moment, Policy, PolicyError, Source, Version, document, folded
 from .reasons import Reason
 from .simulate import BadChange, add_comment, add_review, dismiss, move_head, press
 from .verdict import Decision, Verdict, judge
@@ -105,7 +105,7 @@ class Case(_Strict):
 
 
 class _File(_Strict):
-    version: Literal[1]
+    version: Version
     cases: Annotated[list[Any], Field(min_length=1)]
 
 

@@ -4,17 +4,20 @@ from datetime import datetime
 from typing import Any
 
 from .counting import Policies, counted, matched, places, seated
-from .facts import Facts, Person, Stance, Voice
+from .facts import NOBODY, Facts, Person, Stance, Voice
 from .policy import Group, Rule, Source, folded
 from .reasons import REASONS, Finding, Reason, Weight
 from .verdict import Decision, Verdict
-from .voices import Heard, excluded, ineligible, lapses
+from .voices import Heard, excluded, ineligible, lapses, spoken
 
 ONLY_THOSE_HEARD = (
     "Placet asks GitHub only about people who have said something here; whoever else fits the "
     "rule can approve too."
 )
-OVER = "Nobody: it is over."
+_SETTLED = {
+    Decision.ENDED: "Nobody: it is over.",
+    Decision.APPROVED: "Nobody else is needed.",
+}
 
 
 def explain(facts: Facts, sources: Policies, verdict: Verdict, now: datetime) -> dict[str, Any]:
@@ -116,7 +119,7 @@ def _filled(facts: Facts, rule: Rule, now: datetime) -> list[tuple[Group, list[V
 
 def _looked_up(facts: Facts) -> bool:
     """Whether GitHub was asked about everybody whose yes could count."""
-    yes = [v.person for v in facts.voices if v.stance is Stance.APPROVE]
+    yes = [v.person for v in spoken(facts) if v.stance is Stance.APPROVE]
     return all(p.id in facts.access for p in yes if excluded(p, facts) is None)
 
 
@@ -160,8 +163,10 @@ def _could_approve(
     free ask for. `anyone`: the access that is enough for a free place which names nobody.
     """
     rules = [rule for _, _, rule in matched(facts, sources)]
-    if verdict.decision is Decision.ENDED or len(rules) < max(1, len(sources)):
-        note = OVER if verdict.decision is Decision.ENDED else "Nobody, until the policy is mended."
+    note = _SETTLED.get(verdict.decision)
+    if note is None and len(rules) < max(1, len(sources)):
+        note = "Nobody, until the policy is mended."
+    if note:
         return {"heard": [], "named": [], "anyone": None, "note": note}
     free = [
         (rule, group)
@@ -183,7 +188,7 @@ def _real(who: str, facts: Facts) -> bool:
     """Whether a name in a policy can be that of someone who may approve here."""
     meant = facts.people.get(folded(who.removeprefix("user:")))
     out = facts.identities | facts.machines | facts.contributors
-    return not who.startswith("user:") or meant is None or (meant != 0 and meant not in out)
+    return not who.startswith("user:") or meant is None or (meant != NOBODY and meant not in out)
 
 
 def _others(facts: Facts, rules: list[Rule], verdict: Verdict) -> list[Person]:

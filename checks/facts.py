@@ -5,6 +5,15 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import StrEnum
 
+NOBODY = 0  # an id that no account has
+
+
+class Form(StrEnum):
+    """How a proposal is shown: in a pull request of its own, or in a check run on somebody's."""
+
+    PULL_REQUEST = "pull_request"
+    CHECK_RUN = "check_run"
+
 
 class Surface(StrEnum):
     """Where a person can say yes or no."""
@@ -85,7 +94,9 @@ class Facts:
 
     `valid_from`: nothing said before counts (the opening, or the last time the page was restored).
     `identities`: numeric ids of the agent's people and machine accounts, at propose and now.
-    `people`: the id that each login (in small letters) meant when the policy was pinned, 0: nobody.
+    `people`: the id that each login (in small letters) meant when the policy was pinned, or NOBODY.
+    `announced`: in the check-run form, GitHub's id of our comment that announces the plan; None
+    where there is none, on a bare commit.
     """
 
     tool: str
@@ -111,3 +122,5 @@ class Facts:
     unreadable: tuple[str, ...] = ()
     skew: timedelta = timedelta(0)
     halted: str | None = None
+    form: Form = Form.PULL_REQUEST
+    announced: int | None = None

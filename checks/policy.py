@@ -81,6 +81,7 @@ Duration = Annotated[
     PlainSerializer(_written, return_type=str, when_used="json"),
     Field(gt=timedelta(0), le=timedelta(days=90)),
 ]
+Version = Annotated[Literal[1], BeforeValidator(_one)]
 Moment = Annotated[datetime, BeforeValidator(_moment, json_schema_input_type=str)]
 Who = Annotated[
     str,
@@ -195,7 +196,7 @@ class Freeze(_Strict):
 class Policy(_Strict):
     """The whole file: rules in order, and the freezes."""
 
-    version: Annotated[Literal[1], BeforeValidator(_one)]
+    version: Version
     rules: Annotated[tuple[Rule, ...], Field(min_length=1, strict=False)]
     freeze: Annotated[tuple[Freeze, ...], Field(min_length=1, strict=False)] = ()
 

@@ -46,6 +46,8 @@ class Reason(StrEnum):
     BEFORE_OPENING = "before_opening"
     OTHER_HEAD = "other_head"
     OTHER_DIGEST = "other_digest"
+    DIGEST_REQUIRED = "digest_required"
+    REVIEW_IS_ABOUT_THE_CODE = "review_is_about_the_code"
     GONE = "gone"
     DISMISSED = "dismissed"
     SUPERSEDED_STANCE = "superseded_stance"
@@ -73,7 +75,12 @@ REASONS: dict[Reason, Meaning] = {
     Reason.EXPIRED: Meaning(
         Weight.ENDS, "Nobody who could approve did so before the proposal's end.", _NEW
     ),
-    Reason.CLOSED: Meaning(Weight.ENDS, "The pull request was closed without merging.", _NEW),
+    Reason.CLOSED: Meaning(
+        Weight.ENDS,
+        "The pull request was closed without merging; one that a plan is only tied to, or its "
+        "announcement there, is gone in any way.",
+        _NEW,
+    ),
     Reason.HEAD_MOVED: Meaning(
         Weight.ENDS, "The branch moved, so the plan shown is no longer the plan in it.", _NEW
     ),
@@ -104,7 +111,7 @@ REASONS: dict[Reason, Meaning] = {
         Weight.WAITS, "The policy forbids changes at this time.", "Wait until the freeze is over."
     ),
     Reason.HALTED: Meaning(
-        Weight.WAITS, "The operator has stopped all changes.", "Ask the operator."
+        Weight.WAITS, "Nothing starts until the operator lifts a stop.", "Ask the operator."
     ),
     Reason.DRAFT: Meaning(
         Weight.WAITS, "The pull request is a draft.", "Mark it as ready for review."
@@ -152,6 +159,16 @@ REASONS: dict[Reason, Meaning] = {
     ),
     Reason.OTHER_DIGEST: Meaning(
         Weight.NOTES, "It names another plan.", "Use the digest that the page shows."
+    ),
+    Reason.DIGEST_REQUIRED: Meaning(
+        Weight.NOTES,
+        "It does not say which plan it means, and this page may hold several.",
+        "Name the plan by the digest that its announcement shows.",
+    ),
+    Reason.REVIEW_IS_ABOUT_THE_CODE: Meaning(
+        Weight.NOTES,
+        "A review of this pull request is about its code, so it neither approves nor stops a plan.",
+        "Use the button of the check, or a comment with the digest of the plan.",
     ),
     Reason.GONE: Meaning(
         Weight.NOTES, "It was edited or deleted after it was written.", "Approve again."

@@ -12,9 +12,9 @@ from .counting import (
     missing,
     peer_dismissed,
 )
-from .facts import Facts, Person, Stance, Standing
+from .facts import NOBODY, Facts, Form, Person, Stance, Standing
 from .reasons import Finding, Reason
-from .voices import cuts, discount, ineligible
+from .voices import cuts, discount, ineligible, spoken
 
 MAX_SKEW = timedelta(seconds=30)
 
@@ -28,8 +28,15 @@ def not_expired(facts: Facts, _: Policies, now: datetime) -> Iterator[Finding]:
 
 
 def still_open(facts: Facts, _: Policies, __: datetime) -> Iterator[Finding]:
-    """Closing without merging ends it; a person's merge is neither an approval nor an end."""
-    if not facts.is_open and not facts.merged:
+    """Closing without merging ends it; a person's merge is neither an approval nor an end.
+
+    Of a pull request that the plan is only tied to, either is the end.
+    """
+    if facts.is_open:
+        return
+    if facts.form is Form.CHECK_RUN:
+        yield Finding(Reason.CLOSED, "the pull request, or the announcement on it, is closed")
+    elif not facts.merged:
         yield Finding(Reason.CLOSED, "the pull request was closed")
 
 
@@ -47,7 +54,7 @@ def base_untouched(facts: Facts, _: Policies, __: datetime) -> Iterator[Finding]
 
 def not_rejected(facts: Facts, policies: Policies, _: datetime) -> Iterator[Finding]:
     """A rejection by someone who may decide ends it; by the requester's people it withdraws."""
-    for voice in facts.voices:
+    for voice in spoken(facts):
         if voice.stance is not Stance.REJECT:
             continue
         who = voice.person.login
@@ -61,7 +68,7 @@ def readable(facts: Facts, policies: Policies, _: datetime) -> Iterator[Finding]
     """What could not be read is not known, and what is not known is not approved."""
     for what in facts.unreadable:
         yield Finding(Reason.UNREADABLE, f"{what} could not be read from GitHub")
-    for voice in facts.voices:
+    for voice in spoken(facts):
         if voice.standing is Standing.UNREAD and eligible(voice.person, facts, policies):
             who = voice.person.login
             because = f"what @{who} said could not be read from GitHub"
@@ -119,7 +126,7 @@ def view_untouched(facts: Facts, _: Policies, __: datetime) -> Iterator[Finding]
 
 def nobody_objects(facts: Facts, policies: Policies, _: datetime) -> Iterator[Finding]:
     """A request for changes by someone who may decide holds until they or their peers lift it."""
-    for voice in facts.voices:
+    for voice in spoken(facts):
         if voice.stance is not Stance.BLOCK or changed_mind(voice, facts, policies):
             continue
         lifted = voice.standing is Standing.DISMISSED and peer_dismissed(voice, facts, policies)
@@ -140,7 +147,7 @@ def people_exist(facts: Facts, policies: Policies, __: datetime) -> Iterator[Fin
     """A login that nobody had when the policy was pinned fills no place, whoever takes it later."""
     for source, _, rule in matched(facts, policies):
         for login in sorted(rule.users()):
-            if facts.people.get(login) == 0:
+            if facts.people.get(login) == NOBODY:
                 because = f"there was no person @{login} on GitHub when this was proposed"
                 yield Finding(Reason.NO_SUCH_USER, because, source.name, login)
 
@@ -158,7 +165,7 @@ def access_known(facts: Facts, policies: Policies, now: datetime) -> Iterator[Fi
 def asked_about(facts: Facts, *, short: bool) -> Iterator[Person]:
     """Those whose word could change the decision: every no, and every yes while some is missing."""
     last = cuts(facts)
-    for voice in facts.voices:
+    for voice in spoken(facts):
         if voice.stance is not Stance.APPROVE or (short and discount(voice, facts, last) is None):
             yield voice.person
         if voice.stance is Stance.BLOCK and voice.dismisser:

@@ -12,7 +12,7 @@ from .counting import Policies, eligible, matched, valid_until
 from .facts import Facts, Stance, Voice
 from .reasons import REASONS, Finding, Reason, Weight
 from .rules import CHECKS
-from .voices import Heard, cuts, discount, discount_by, excluded, ineligible
+from .voices import Heard, cuts, discount, discount_by, excluded, ineligible, misaddressed
 
 
 class Decision(StrEnum):
@@ -88,7 +88,7 @@ def hear(
 ) -> Heard:
     """Whether one stance counts, by the first policy that says no."""
     if voice.stance is not Stance.APPROVE:
-        reason = excluded(voice.person, facts)
+        reason = misaddressed(voice, facts) or excluded(voice.person, facts)
         if reason is None and not eligible(voice.person, facts, policies):
             rules = matched(facts, policies)
             reasons = (ineligible(voice.person, facts, rule) for _, _, rule in rules)

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
-from .facts import Facts, Person, Stance, Standing, Surface, Voice
+from .facts import Facts, Form, Person, Stance, Standing, Surface, Voice
 from .policy import Rule, folded
 from .reasons import Reason
 
@@ -68,8 +68,35 @@ def ineligible(person: Person, facts: Facts, rule: Rule) -> Reason | None:
     return excluded(person, facts) or unable(person, facts, rule)
 
 
+def misaddressed(voice: Voice, facts: Facts) -> Reason | None:
+    """Why something said on a page that is not ours alone is not about this plan; else None.
+
+    In the check-run form the page is about somebody's code and may hold several plans: only our
+    own check run's button, or a later comment that names the plan, speaks about this one.
+    """
+    if facts.form is Form.PULL_REQUEST or voice.surface is Surface.BUTTON:
+        return None
+    if voice.surface is Surface.REVIEW:
+        return Reason.REVIEW_IS_ABOUT_THE_CODE
+    if voice.digest is None:
+        return Reason.DIGEST_REQUIRED
+    if not names(facts.digest, voice.digest):
+        return Reason.OTHER_DIGEST
+    unannounced = facts.announced is None or voice.order <= facts.announced
+    return Reason.BEFORE_OPENING if unannounced else None
+
+
+def spoken(facts: Facts) -> tuple[Voice, ...]:
+    """What was said about this plan, yes and no alike; the rest can neither help nor hinder it."""
+    if facts.form is Form.PULL_REQUEST:
+        return facts.voices
+    return tuple(v for v in facts.voices if misaddressed(v, facts) is None)
+
+
 def flaw(voice: Voice, facts: Facts) -> Reason | None:
     """What is wrong with an approval itself, whoever gave it."""
+    if wrong_page := misaddressed(voice, facts):
+        return wrong_page
     named = voice.digest
     flaws = (
         (voice.via_app, Reason.VIA_APP),
@@ -102,7 +129,7 @@ def cuts(facts: Facts) -> dict[int, datetime]:
     """
     taken = (Standing.GONE, Standing.DISMISSED, Standing.UNREAD)
     last: dict[int, datetime] = {}
-    for voice in facts.voices:
+    for voice in spoken(facts):
         if voice.stance is not Stance.APPROVE or voice.standing in taken:
             who = voice.person.id
             last[who] = max(voice.at, last.get(who, voice.at))

@@ -54,7 +54,7 @@ _TITLES = {
     Reason.ACCESS_UNKNOWN: "On hold: GitHub did not say what {who} may do",
     Reason.NO_RULE: "Nobody can approve: no rule is about this tool",
     Reason.FROZEN: "On hold: changes are frozen until {until}",
-    Reason.HALTED: "On hold: the operator has stopped all changes",
+    Reason.HALTED: "On hold: nothing starts until the operator lifts a stop",
     Reason.DRAFT: "On hold: mark the pull request as ready for review",
     Reason.VIEW_EDITED: "The page was edited: read it again, then approve",
     Reason.BLOCKED: "Blocked{by}: changes were requested",

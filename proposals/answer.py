@@ -3,7 +3,7 @@
 from datetime import datetime
 from typing import Any
 
-from .lifecycle import State
+from .lifecycle import ALIVE, State
 from .plan import Proposal
 
 SCHEMA = "placet.call/v1"
@@ -78,10 +78,16 @@ def details(proposal: Proposal, url: str | None = None) -> dict[str, Any]:
         "links": {
             "self": here,
             "pull_request": proposal.place.url if proposal.place else None,
-            "parent": f"{url or ''}/v1/proposals/{proposal.parent}" if proposal.parent else None,
+            "parent": _link(url, proposal.parent),
+            "undoes": _link(url, proposal.undoes),
+            "undone_by": _link(url, proposal.undone_by),
         },
         "receipt": proposal.outcome,
     }
+
+
+def _link(url: str | None, proposal: str | None) -> str | None:
+    return f"{url or ''}/v1/proposals/{proposal}" if proposal else None
 
 
 def verification(proposal: Proposal) -> dict[str, Any]:
@@ -122,6 +128,8 @@ def _next(proposal: Proposal) -> dict[str, Any] | None:
 
 def _error(proposal: Proposal) -> dict[str, str] | None:
     hint = _HINTS.get(proposal.state)
+    if hint is None and proposal.reason is not None and proposal.state in ALIVE:
+        hint = "It goes on by itself once this is mended. Tell the people you work for."
     if hint is None:
         return None
     code = proposal.reason or proposal.state.value
@@ -131,12 +139,13 @@ def _error(proposal: Proposal) -> dict[str, str] | None:
 def _say(proposal: Proposal, page: str | None, *, repeated: bool) -> str:
     if proposal.state is State.APPLIED:
         return _say_applied(proposal, repeated=repeated)
+    held = proposal.state in ALIVE and proposal.reason is not None
     return _SAY[proposal.state].format(
         what=quoted(proposal.summary or proposal.tool),
         until=f"{proposal.expires.day} {proposal.expires:%b %H:%M} UTC",
         why=f" The reason: {quoted(proposal.why, 500)}." if proposal.why else "",
         at=f" {page}" if page else "",
-    )
+    ) + (f" It is held up: {quoted(proposal.why, 300)}." if held else "")
 
 
 def _say_applied(proposal: Proposal, *, repeated: bool) -> str:
@@ -147,6 +156,8 @@ def _say_applied(proposal: Proposal, *, repeated: bool) -> str:
     }
     basis = str((proposal.outcome or {}).get("basis"))
     told = bases.get(basis, "The tool reported it; nothing was read back.")
+    if proposal.undone_by:
+        return f"This was done and has been undone since: {what}. See {proposal.undone_by}."
     if repeated:
         return f"This was done before and was not done again: {what}. {told}"
     return f"Done: {what}. {told}"

@@ -5,6 +5,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
+from checks.facts import Form
+
 from .canonical import JSON, canonical, check, digest, loads, pointer_split
 from .changes import Change, changes
 from .lifecycle import State
@@ -78,8 +80,47 @@ def difference(pinned: Pinned, fresh: Pinned) -> list[Change]:
 
 
 @dataclass(frozen=True, slots=True)
+class Aim:
+    """Somebody's page that a call is tied to, as an agent names it.
+
+    `repository` is `owner/name`; `number` a pull request's, or 0 and then `commit` is a full sha.
+    """
+
+    repository: str
+    number: int = 0
+    commit: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """Somebody's page that a proposal is tied to, as GitHub showed it when the agent asked.
+
+    `repository` is a numeric id and `name` its `owner/name`; `number` is 0 for a bare commit.
+    `head` is the commit that the check run stands on; `fork`: it lives in another repository.
+    """
+
+    repository: int
+    name: str
+    number: int
+    head: str
+    base: str = ""
+    url: str = ""
+    fork: bool = False
+
+    @property
+    def aim(self) -> Aim:
+        """How an agent names the same page."""
+        return Aim(self.name, self.number, "" if self.number else self.head)
+
+
+@dataclass(frozen=True, slots=True)
 class Place:
-    """Where a proposal stands on GitHub: numeric ids and full shas; `opened` is GitHub's date."""
+    """Where a proposal stands on GitHub: numeric ids and full shas; `opened` is GitHub's date.
+
+    In the check-run form `number` is that of somebody's pull request (0: a bare commit), `head` its
+    head, `branch` empty, `announced` the id of our comment there and `home` the name of the
+    governing repository, whose ledger branch holds the plan.
+    """
 
     branch: str
     base: str
@@ -88,6 +129,8 @@ class Place:
     url: str
     check_run: int
     opened: datetime
+    announced: int | None = None
+    home: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +138,11 @@ class Proposal:
     """One asked-for tool call, from the asking to its end. Times are UTC.
 
     `identities`: numeric ids of those the agent works for; `said`: the agent's own words, a claim;
+    `people`: the id that each login named by the pinned rule had when it opened (0: nobody had it);
     `reason` and `why`: code and words of an end; `outcome`: the receipt's content once it is over.
+    `target`: the page of somebody's that it is tied to, None when it gets one of its own.
+    `undoes`: the applied proposal that this one takes back, `undone_by`: the one that took this
+    one back; `asked_by`: {id, login} of the person who asked, when it was not the agent.
     """
 
     id: str
@@ -119,6 +166,7 @@ class Proposal:
     valid_from: datetime | None = None
     moved: bool = False
     contributors: frozenset[int] = frozenset()
+    people: Mapping[str, int] = field(default_factory=dict)
     evidence_rev: int = 0
     nonce: str | None = None
     reason: str | None = None
@@ -126,6 +174,20 @@ class Proposal:
     verdict: dict[str, Any] | None = None
     outcome: dict[str, Any] | None = None
     parent: str | None = None
+    undoes: str | None = None
+    undone_by: str | None = None
+    asked_by: Mapping[str, Any] | None = None
+    target: Target | None = None
+
+    @property
+    def form(self) -> Form:
+        """How it is shown."""
+        return Form.CHECK_RUN if self.target else Form.PULL_REQUEST
+
+    @property
+    def page(self) -> int:
+        """The id of the repository in which it is shown: the governing one, or the target's."""
+        return self.target.repository if self.target else self.repository
 
     @property
     def plan(self) -> Pinned:

@@ -4,17 +4,17 @@ The forge speaks in Placet's terms, never in single calls, so that each side can
 its errors are ForgeError: Unavailable and Refused are certain (nothing was written), Lost is not.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import StrEnum
-from typing import Protocol
+from typing import Any, Protocol
 
 from checks.facts import Access, Person, Voice
 from checks.verdict import Verdict
 
 from .canonical import JSON
-from .plan import Place, Planned, Proposal
+from .plan import Aim, Place, Planned, Proposal, Target
 from .tools import Tool
 
 
@@ -37,11 +37,16 @@ class Unavailable(ForgeError):
 
 
 class Refused(ForgeError):
-    """GitHub said no and will say no again until somebody changes something."""
+    """GitHub said no and will say no again until somebody changes something.
 
-    def __init__(self, message: str, status: int) -> None:
+    `code` is stable and says what is in the way: `suspended`, `not_installed`, `public`,
+    `archived`, `permission_missing`, `ledger_not_writable`, `ledger_gone`, else `refused`.
+    """
+
+    def __init__(self, message: str, status: int, code: str = "refused") -> None:
         super().__init__(message)
         self.status = status
+        self.code = code
 
 
 class Lost(ForgeError):
@@ -85,6 +90,7 @@ class Fence(StrEnum):
     ABSENT = "absent"  # definitely not written
     FOREIGN = "foreign"  # somebody else's start is there
     UNPROVEN = "unproven"  # nobody can tell
+    TAMPERED = "tampered"  # ours is there, on a ledger that somebody else has changed
 
 
 class Forge(Protocol):
@@ -93,8 +99,17 @@ class Forge(Protocol):
     async def policy(self, repository: int) -> PolicyFile:
         """Read the policy from the default branch of the governing repository."""
 
+    async def reach(self, repository: int) -> None:
+        """Look afresh whether a repository can be used; Refused with the `code` of what bars it."""
+
+    async def resolve(self, repository: int, logins: Iterable[str]) -> Mapping[str, int | None]:
+        """Read which account each login is now; None for one that no person has."""
+
+    async def aim(self, aim: Aim) -> Target:
+        """Read the page that a call is tied to; Refused, in words for the agent, when it can't."""
+
     async def publish(self, proposal: Proposal, plan_file: bytes) -> Place:
-        """Open the pull request with the plan and its check run, or find what is there already."""
+        """Show the plan on a page of its own or on its target, or find what is there already."""
 
     async def glance(self, proposal: Proposal, voices: Sequence[Voice]) -> Sight:
         """Read what one cheap look shows: the page, the reviews, what the people may do."""
@@ -111,7 +126,7 @@ class Forge(Protocol):
         """Create start.json on the ledger branch, never overwriting; look when no answer came."""
 
     async def restore(self, proposal: Proposal) -> datetime:
-        """Put back the title and text of the page; GitHub's date of the restoring."""
+        """Put back our words on the page; GitHub's date of the restoring."""
 
     async def show(self, proposal: Proposal, verdict: Verdict | None) -> None:
         """Bring the check run up to date with the proposal's state and verdict."""
@@ -126,7 +141,7 @@ class Forge(Protocol):
         """Create end.json on the ledger branch; the same bytes already there are fine."""
 
     async def settle(self, proposal: Proposal) -> None:
-        """Merge the page at the pinned head with its trailers, or close it when nothing ran."""
+        """Merge our own page at the pinned head, or close it; somebody else's is never touched."""
 
     async def tell(self, proposal: Proposal, *, again: bool) -> None:
         """Say the outcome in one comment; `again` as in `reply`."""
@@ -138,6 +153,21 @@ class Order:
 
     plan: Mapping[str, JSON]
     key: str
+
+    @property
+    def verb(self) -> str:
+        """What the plan is to: `apply`, or `undo` when it takes an earlier change back."""
+        tool = self.plan.get("tool")
+        return "undo" if isinstance(tool, dict) and tool.get("verb") == "undo" else "apply"
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """What an undo starts from: the plan that was applied, the tool's result and the receipt."""
+
+    plan: Mapping[str, JSON]
+    result: JSON
+    receipt: Mapping[str, Any]
 
 
 class Outcome(StrEnum):
@@ -189,8 +219,14 @@ class Toolkit(Protocol):
     async def plan(self, tool: Tool, arguments: JSON) -> Planned:
         """Run the dry run; PlanFailed when it gives no plan."""
 
+    async def undo_plan(self, tool: Tool, done: Done) -> Planned:
+        """Run the dry run of taking back what was done; PlanFailed as in `plan`.
+
+        Of the tool's codes three are known: already_undone, undo_conflict, irreversible.
+        """
+
     async def apply(self, tool: Tool, order: Order) -> Returned:
-        """Run the change once; anything but an answer in time is LOST. Never raises."""
+        """Run the change or its undo once; anything but an answer in time is LOST. Never raises."""
 
     async def verify(self, tool: Tool, order: Order, result: JSON) -> Checked:
         """Read the world back; UNVERIFIED when there is nothing to look at. Never raises."""

@@ -4,8 +4,8 @@ import asyncio
 from collections.abc import Mapping
 
 from .canonical import JSON, NotCanonical, canonical
-from .plan import Pinned, difference, drifted, pin
-from .ports import Checked, Order, Outcome, PlanFailed, Reading, Returned, Toolkit
+from .plan import Pinned, Planned, difference, drifted, pin
+from .ports import Checked, Done, Order, Outcome, PlanFailed, Reading, Returned, Toolkit
 from .tools import BadArguments, Tool, printable
 
 MAX_PLAN = 400_000  # canonical bytes, what may vary included; a person must be able to read it
@@ -19,25 +19,26 @@ class Runner:
     def __init__(self, toolkits: Mapping[str, Toolkit]) -> None:
         self._toolkits = toolkits
 
-    async def plan_twice(self, tool: Tool, arguments: object) -> Pinned:
+    async def plan_twice(self, tool: Tool, arguments: object, done: Done | None = None) -> Pinned:
         """The plan that a person is asked about. BadArguments, and PlanFailed when there is none.
 
-        Planning the same world twice must give one digest; else code nondeterministic_plan.
+        Planning the same world twice must give one digest; else code nondeterministic_plan. With
+        `done` it is the plan of taking that back.
         """
         plain = tool.validate(arguments)
-        first = await self._plan(tool, plain)
-        second = await self._plan(tool, plain)
+        first = await self._plan(tool, plain, done)
+        second = await self._plan(tool, plain, done)
         if drifted(first, second):
             raise _nondeterministic(first, second)
         return second
 
-    async def plan_again(self, tool: Tool, arguments: object) -> Pinned:
+    async def plan_again(self, tool: Tool, arguments: object, done: Done | None = None) -> Pinned:
         """The plan as it would be now; PlanFailed, also for arguments that no longer fit."""
         try:
             plain = tool.validate(arguments)
         except BadArguments as error:
             raise PlanFailed(error.code, str(error), error.hint) from None
-        return await self._plan(tool, plain)
+        return await self._plan(tool, plain, done)
 
     async def apply(self, tool: Tool, order: Order) -> Returned:
         """Run the change once. Whatever goes wrong in here, it may have happened: LOST."""
@@ -69,15 +70,15 @@ class Runner:
             raise PlanFailed("tool_not_started", message, _OPERATOR)
         return self._toolkits[tool.kind]
 
-    async def _plan(self, tool: Tool, arguments: JSON) -> Pinned:
-        planned = await self._toolkit(tool).plan(tool, arguments)
+    async def _plan(self, tool: Tool, arguments: JSON, done: Done | None) -> Pinned:
+        planned, identity = await self._planned(tool, arguments, done)
         if "spend" in tool.touches and planned.cost is None:
             message = "The tool spends, but its plan names no cost."
             raise PlanFailed("bad_plan", message, _OPERATOR)
         try:
             # Off the event loop: canonicalising takes 10 ms for each 90 kB.
             pinned, size = await asyncio.to_thread(
-                lambda: _measured(pin(tool.identity(), arguments, planned, tool.volatile))
+                lambda: _measured(pin(identity, arguments, planned, tool.volatile))
             )
         except NotCanonical as error:
             raise PlanFailed("bad_plan", f"The tool's plan: {error}", _OPERATOR) from None
@@ -85,6 +86,17 @@ class Runner:
             message = f"The plan has {size:,} bytes; a person can be shown {MAX_PLAN:,}."
             raise PlanFailed("plan_too_large", message, "Ask for less at once.")
         return pinned
+
+    async def _planned(
+        self, tool: Tool, arguments: JSON, done: Done | None
+    ) -> tuple[Planned, dict[str, JSON]]:
+        """What the dry run says, and of whom: the tool, or the undo of it."""
+        toolkit = self._toolkit(tool)
+        if done is None:
+            return await toolkit.plan(tool, arguments), tool.identity()
+        if not tool.undo:
+            raise PlanFailed("irreversible", f"The tool {tool.name} has no undo.")
+        return await toolkit.undo_plan(tool, done), tool.undo_identity()
 
 
 def _measured(pinned: Pinned) -> tuple[Pinned, int]:

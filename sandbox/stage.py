@@ -25,6 +25,7 @@ from sandbox.github.model import App
 from sandbox.tools import crm
 
 REPOSITORY = "acme/approvals"
+SHOP = "acme/shop"  # another repository of theirs, whose pull requests a call may be tied to
 TOOL = "crm.deactivate_customers"
 AGENT = "cleanup-bot"
 SECRET = "a-secret-of-this-machine-only"  # noqa: S105 (both sides of it are on this machine)
@@ -91,12 +92,16 @@ class Stage:
 
     async def operator(self, *words: str) -> Any:
         """Run one of the operator's commands; its answer as data. RuntimeError when it fails."""
-        argv = [*_program(), *words, "--config", str(self.config), "--json"]
+        return json.loads(await self.run(*words, "--config", str(self.config), "--json"))
+
+    async def run(self, *words: str) -> str:
+        """Run one command of Placet in a process of its own; RuntimeError when it fails."""
+        argv = [*_program(), *words]
         done = await asyncio.create_subprocess_exec(*argv, stdout=-1, stderr=-1)
         said, complaint = await done.communicate()
         if done.returncode:
-            raise RuntimeError(complaint.decode(errors="replace").strip())
-        return json.loads(said)
+            raise RuntimeError((complaint or said).decode(errors="replace").strip())
+        return said.decode()
 
 
 @contextlib.asynccontextmanager
@@ -124,7 +129,7 @@ async def stage(
 
 
 def people_and_repository(world: World, policy: str, hook: str) -> App:
-    """Let acme found its approvals repository and install Placet on it."""
+    """Let acme found its repositories for approvals and for its shop, and install Placet there."""
     for login in ("dana", "lee", "noor", "sam"):
         world.add_user(login)
     world.add_organisation("acme", owners=["noor"])
@@ -134,10 +139,15 @@ def people_and_repository(world: World, policy: str, hook: str) -> App:
         files={"README.md": "# Approvals\n", ".github/placet.yml": policy},
         collaborators={"dana": "write", "lee": "write", "noor": "admin", "sam": "read"},
     )
+    world.add_repository(
+        SHOP,
+        files={"README.md": "# Shop\n"},
+        collaborators={"dana": "write", "lee": "write", "noor": "admin", "sam": "read"},
+    )
     app = world.add_app(
         "placet", permissions=PERMISSIONS, events=EVENTS, webhook_secret=SECRET, hook_url=hook
     )
-    world.install(app, "acme", [REPOSITORY])
+    world.install(app, "acme", [REPOSITORY, SHOP])
     return app
 
 
@@ -253,7 +263,8 @@ store = "placet.db"
 api_url = "{here.github}"
 html_url = "{here.github}"
 write_burst = 80
-writes_per_minute = 80
+writes_per_minute = 79
+writes_per_hour = 499
 
 [repository.default]
 id = {repository}
@@ -271,4 +282,5 @@ summary = "Deactivate {{count:customer}} in crm.db"
 plan_env = {{DATABASE = "{database}?mode=ro"}}
 apply_env = {{DATABASE = "{database}?mode=rw"}}
 timeout = "30s"
+targets = ["{SHOP}"]
 """

@@ -23,7 +23,7 @@ from fastapi import FastAPI
 from proposals.plan import Proposal
 from proposals.store import Store
 from sandbox.github import Person, World, create_app
-from sandbox.github.model import CheckRun, Pull
+from sandbox.github.model import CheckRun, Pull, Repository
 from sandbox.stage import (
     AGENT,
     POLICY,
@@ -94,8 +94,11 @@ class Town:
         """Somebody's hands on GitHub."""
         return self.world.person(login)
 
-    async def start(self) -> None:
-        """Start Placet over what is there; its clock is the sandbox's."""
+    async def start(self, *, poll: bool = False) -> None:
+        """Start Placet over what is there; its clock is the sandbox's.
+
+        With `poll` GitHub cannot reach it: it asks for its deliveries.
+        """
         config = load(self.stage.config)
         settings, now = config.settings, self._now
         said = ForgeSettings(
@@ -108,9 +111,10 @@ class Town:
         transport = httpx.ASGITransport(app=self.github, raise_app_exceptions=False)
         forge = NamedForge(said, View(settings.html_url), now, transport=transport)
         await self._running.enter_async_context(forge)
-        app = create_placet(config, forge=forge, now=now)
+        app = create_placet(config, forge=forge, now=now, poll=poll)
         await self._running.enter_async_context(app.router.lifespan_context(app))
-        self.app = self.hook.app = app
+        self.app = app
+        self.hook.app = None if poll else app
 
     async def stop(self) -> None:
         """Stop Placet; what it was doing breaks off, as in a crash, but files stay whole."""
@@ -186,19 +190,23 @@ class Town:
         assert place is not None  # noqa: S101 (for mypy)
         return place.number
 
+    def page(self, said: dict[str, Any]) -> Repository:
+        """The repository in which a proposal is shown."""
+        return self.world.state.repositories[self.kept(said).page]
+
     def pull(self, said: dict[str, Any]) -> Pull:
         """A proposal's pull request as GitHub has it."""
-        return self.world.repository(REPOSITORY).pulls[self.number(said)]
+        return self.page(said).pulls[self.number(said)]
 
     def check(self, said: dict[str, Any]) -> CheckRun:
         """A proposal's check run as GitHub has it."""
-        runs = self.world.repository(REPOSITORY).checks.values()
+        runs = self.page(said).checks.values()
         return next(run for run in runs if run.external_id == said["proposal"])
 
     def comments(self, said: dict[str, Any]) -> list[str]:
         """What Placet has said on a proposal's page."""
         number, bot = self.number(said), self.stage.app.bot_id
-        found = self.world.repository(REPOSITORY).comments.values()
+        found = self.page(said).comments.values()
         return [c.body for c in found if c.number == number and c.author_id == bot]
 
 

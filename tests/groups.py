@@ -9,6 +9,8 @@ from collections.abc import Generator
 
 import pytest
 
+from tests.cases.outcome import summary
+
 GROUPS = {
     "browser": "a Chromium (apt-get install chromium)",
     "npm": "node and the npm package canonicalize (.ci/run installs it)",
@@ -41,6 +43,10 @@ def pytest_terminal_summary(
 ) -> Generator[None, None, None]:
     """Name the groups that did not run, so that a green line does not look like more than it is."""
     yield
+    kinds = {"passed": "passed", "xfailed": "xfailed", "failed": "failed", "error": "failed"}
+    outcomes = {r.nodeid: kinds[k] for k in kinds for r in terminalreporter.getreports(k)}
+    if cases := summary(outcomes):
+        terminalreporter.write_line(cases)
     skipped = [group_of(report) for report in terminalreporter.getreports("skipped")]
     for group, needs in GROUPS.items():
         if count := skipped.count(group):

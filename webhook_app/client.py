@@ -66,16 +66,31 @@ class Placet:
         self._http.close()
 
     def propose(
-        self, tool: str, arguments: Mapping[str, Any], *, reason: str = "", key: str | None = None
+        self,
+        tool: str,
+        arguments: Mapping[str, Any],
+        *,
+        reason: str = "",
+        key: str | None = None,
+        target: Mapping[str, Any] | None = None,
     ) -> dict[str, Any]:
-        """Ask for one call; it is not done when this returns. Same `key`, same proposal."""
+        """Ask for one call; it is not done when this returns. Same `key`, same proposal.
+
+        `target` ties it to a page that is there: {"repository": "owner/name"} with "pull_request"
+        (a number) or "commit" (a full sha).
+        """
         headers = {"Idempotency-Key": key} if key else {}
         body = {"tool": tool, "arguments": dict(arguments), "reason": reason}
+        body |= {"target": dict(target)} if target else {}
         return self._send("POST", "proposals", body, headers)
 
     def status(self, proposal: str) -> dict[str, Any]:
         """Tell how a proposal stands, with its last verdict and its receipt."""
         return self._send("GET", f"proposals/{quote(proposal, safe='')}")
+
+    def explain(self, proposal: str) -> dict[str, Any]:
+        """Tell why a proposal is or is not approved, rule by rule."""
+        return self._send("GET", f"proposals/{quote(proposal, safe='')}/explanation")
 
     def proposals(self) -> list[dict[str, Any]]:
         """List this agent's proposals, newest first."""
@@ -97,6 +112,11 @@ class Placet:
     def withdraw(self, proposal: str, *, reason: str = "") -> dict[str, Any]:
         """Take a proposal back."""
         path = f"proposals/{quote(proposal, safe='')}/withdraw"
+        return self._send("POST", path, {"reason": reason})
+
+    def undo(self, proposal: str, *, reason: str = "") -> dict[str, Any]:
+        """Ask for taking back what was applied: a new proposal, every time the same one."""
+        path = f"proposals/{quote(proposal, safe='')}/undo"
         return self._send("POST", path, {"reason": reason})
 
     def tools(self) -> list[dict[str, Any]]:

@@ -3,9 +3,10 @@
 from datetime import timedelta
 from typing import Any
 
-from checks.policy import Source
+from checks.simulate import Scene
 from checks.verdict import Verdict
 from proposals.canonical import JSON
+from proposals.evidence import stamp
 from proposals.lifecycle import Event, State
 from proposals.plan import Proposal
 from proposals.ports import (
@@ -22,24 +23,27 @@ from proposals.tools import UnknownTool
 from .ending import told
 from .ground import Ports
 from .scribing import fence
-from .statements import approvals, stamp, start_of
+from .statements import approvals, start_of
 
 AGAIN = timedelta(seconds=5)
 
 
-async def run(
-    ports: Ports, started: Proposal, verdict: Verdict, sources: list[Source]
-) -> timedelta | None:
+async def run(ports: Ports, started: Proposal, verdict: Verdict, scene: Scene) -> timedelta | None:
     """Write start.json and, only when it is ours, apply. The started proposal has one chance."""
     by = approvals(verdict)
-    found = await fence(ports, started, start_of(started, verdict, sources, ports.now()))
+    found = await fence(ports, started, start_of(started, verdict, scene, ports.now()))
     if found is Fence.ABSENT:
         why = "the start could not be written to the ledger, so nothing was run"
         ports.store.move(started.id, Event.NOT_STARTED, ports.now(), why=why, nonce=None)
-        return AGAIN
+        return patience(ports, started)
     if found is Fence.UNPROVEN:
         why = "Nobody could prove whether the start was recorded, so nothing was run."
         outcome = outcome_of(ports, "failed", by, why=why, reason="start_unproven")
+        finish(ports, started, Event.START_UNPROVEN, outcome)
+        return None
+    if found is Fence.TAMPERED:
+        why = "Somebody else changed the ledger, so nothing was run until an operator has looked."
+        outcome = outcome_of(ports, "failed", by, why=why, reason="ledger_changed")
         finish(ports, started, Event.START_UNPROVEN, outcome)
         return None
     if found is Fence.FOREIGN:
@@ -54,6 +58,13 @@ async def run(
         return None
     await _returned(ports, started, by, returned)
     return None
+
+
+def patience(ports: Ports, started: Proposal) -> timedelta:
+    """How long until the next try: twice as long each time, for each costs a dozen requests."""
+    moves = ports.store.history(started.id)
+    failed = sum(move["event"] == Event.NOT_STARTED for move in moves)
+    return min(AGAIN * float(2 ** min(failed - 1, 10)), timedelta(minutes=10))
 
 
 async def read_back(ports: Ports, proposal: Proposal) -> Proposal:
@@ -121,7 +132,11 @@ def finish(ports: Ports, proposal: Proposal, event: Event, outcome: dict[str, An
     changes = {"outcome": outcome, "why": str(outcome.get("why", ""))[:300]}
     if "reason" in outcome:
         changes["reason"] = outcome["reason"]
-    return ports.store.move(proposal.id, event, ports.now(), steps, **changes)
+    with ports.store.tx():
+        over = ports.store.move(proposal.id, event, ports.now(), steps, **changes)
+        if over.undoes and over.state is State.APPLIED:
+            ports.store.post(over.undoes, [Step("show")], ports.now())
+    return over
 
 
 def outcome_of(ports: Ports, outcome: str, by: list[JSON], **more: Any) -> dict[str, Any]:

@@ -3,20 +3,26 @@
 import secrets
 from dataclasses import dataclass
 
+from checks.facts import Person
 from proposals.canonical import JSON, NotCanonical, check, same
 from proposals.lifecycle import ALIVE, Event, State
-from proposals.plan import Proposal
-from proposals.ports import PlanFailed
+from proposals.plan import Aim, Proposal, Target
 from proposals.store import Agent
-from proposals.tools import BadArguments, Tool, UnknownTool, title
+from proposals.tools import BadArguments, Tool, UnknownTool
 
+from .aiming import aimed, same_page
 from .ending import end
 from .ground import DEFAULT_WAIT, Ports, Refusal
+from .planning import plan_first
+from .undoing import undo
 
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """One call as an agent makes it; `said` are its own words, `key` its idempotency key."""
+    """One call as an agent makes it; `said` are its own words, `key` its idempotency key.
+
+    `aim` is the page of somebody's that it is tied to; None: it gets a pull request of its own.
+    """
 
     agent: Agent
     tool: str
@@ -24,6 +30,7 @@ class Ask:
     said: str = ""
     key: str | None = None
     parent: str | None = None
+    aim: Aim | None = None
 
 
 async def propose(ports: Ports, ask: Ask) -> Proposal:
@@ -32,52 +39,68 @@ async def propose(ports: Ports, ask: Ask) -> Proposal:
     The proposal comes back pinned, or ended when its dry run gave no plan. Raises Refusal.
     """
     tool = _tool(ports, ask.tool)
-    fresh = _proposal(ports, ask, tool)
+    if ask.aim and ask.key and (known := ports.store.keyed(ask.agent.name, ask.key)):
+        return _again(known, ask)  # its page may have moved since
+    fresh = _proposal(ports, ask, tool, await aimed(ports, tool, ask.aim))
     kept = ports.store.add(fresh, ports.now())
     if kept.id != fresh.id:
         return _again(kept, ask)
-    try:
-        pinned = await ports.runner.plan_twice(tool, fresh.arguments)
-    except PlanFailed as error:
-        return _planless(ports, fresh, error)
-    if _state(ports, fresh) is not State.PLANNING:
-        return _now(ports, fresh)
-    summary = title(tool, pinned.plan)
-    return ports.store.move(fresh.id, Event.PLANNED, ports.now(), pinned=pinned, summary=summary)
+    return await plan_first(ports, fresh, tool)
 
 
-def withdraw(ports: Ports, id_: str, agent: str, why: str = "") -> Proposal:
-    """Take a proposal back on behalf of the agent that asked; Refusal when that is too late."""
+def withdraw(
+    ports: Ports, id_: str, agent: str, why: str = "", *, by_person: bool = False
+) -> Proposal:
+    """Take a proposal back on behalf of the agent that asked; Refusal when that is too late.
+
+    An undo that a person asked for is theirs to take back.
+    """
     proposal = ports.store.proposal(id_)
     if proposal is None or proposal.agent != agent:
         raise Refusal("not_found", f"There is no proposal {id_!r} of yours.", "Check the id.", 404)
     if proposal.state not in ALIVE:
         hint = "Nothing was done; look at its state." if proposal.reason else "Look at its state."
         raise Refusal("already_over", f"It is {proposal.state} already.", hint, 409)
+    if proposal.asked_by and not by_person:
+        hint = "A person asked for it; people end it with /reject on its page."
+        raise Refusal("not_yours", "You did not ask for this undo.", hint, 409)
     words = why or f"The agent {agent} took it back."
     return end(ports, proposal, Event.WITHDRAWN, "withdrawn", words)
 
 
 def revoke(ports: Ports, agent: str) -> list[Proposal]:
-    """Shut an agent out and withdraw everything it has open."""
+    """Shut an agent out and withdraw everything it has open, but no undo that a person wants."""
     ports.store.revoke_agent(agent, ports.now())
     why = f"The operator revoked the agent {agent}."
-    alive = [p for p in ports.store.alive() if p.agent == agent and p.state in ALIVE]
-    return [end(ports, p, Event.WITHDRAWN, "withdrawn", why) for p in alive]
+    mine = [p for p in ports.store.alive() if p.agent == agent and not p.asked_by]
+    return [end(ports, p, Event.WITHDRAWN, "withdrawn", why) for p in mine if p.state in ALIVE]
 
 
 async def replan(ports: Ports, old: Proposal) -> Proposal:
-    """Ask the same call again as a new proposal that is linked to the old one.
+    """Ask the same call, or the same undo, again as a new proposal that is linked to the old one.
 
     A proposal that still waits is superseded first. Raises Refusal when the agent is gone.
     """
+    if original := ports.store.proposal(old.undoes or ""):
+        return await _undo_again(ports, original, old)
     agent = ports.store.agent(old.agent)
     if agent is None or agent.revoked:
         raise Refusal("agent_revoked", "The agent may no longer ask.", "Ask the operator.", 409)
+    _supersede(ports, old)
+    aim = old.target.aim if old.target else None
+    ask = Ask(agent, old.tool, old.arguments, said=old.said, parent=old.id, aim=aim)
+    return await propose(ports, ask)
+
+
+async def _undo_again(ports: Ports, original: Proposal, old: Proposal) -> Proposal:
+    _supersede(ports, old)
+    person = Person(old.asked_by["id"], old.asked_by["login"]) if old.asked_by else None
+    return await undo(ports, original, said=old.said, asked_by=person, parent=old.id)
+
+
+def _supersede(ports: Ports, old: Proposal) -> None:
     if old.state in ALIVE:
         end(ports, old, Event.SUPERSEDED, "superseded", "A new plan was asked for.")
-    ask = Ask(agent, old.tool, old.arguments, said=old.said, parent=old.id)
-    return await propose(ports, ask)
 
 
 def _tool(ports: Ports, name: str) -> Tool:
@@ -92,7 +115,7 @@ def _tool(ports: Ports, name: str) -> Tool:
     return tool
 
 
-def _proposal(ports: Ports, ask: Ask, tool: Tool) -> Proposal:
+def _proposal(ports: Ports, ask: Ask, tool: Tool, target: Target | None) -> Proposal:
     try:
         arguments = tool.validate(check(ask.arguments))
     except BadArguments as error:
@@ -114,12 +137,13 @@ def _proposal(ports: Ports, ask: Ask, tool: Tool) -> Proposal:
         said=ask.said,
         key=ask.key,
         parent=ask.parent,
+        target=target,
     )
 
 
 def _again(kept: Proposal, ask: Ask) -> Proposal:
     """The proposal this call already has; the same key with another call is a conflict."""
-    if kept.tool == ask.tool and same(kept.arguments, ask.arguments):
+    if kept.tool == ask.tool and same(kept.arguments, ask.arguments) and same_page(kept, ask.aim):
         return kept
     raise Refusal(
         "key_conflict",
@@ -127,18 +151,3 @@ def _again(kept: Proposal, ask: Ask) -> Proposal:
         "Use a new key for a new call, or send exactly the same call again.",
         409,
     )
-
-
-def _planless(ports: Ports, proposal: Proposal, error: PlanFailed) -> Proposal:
-    why = f"{error} {error.hint}".strip()
-    if _state(ports, proposal) is not State.PLANNING:
-        return _now(ports, proposal)
-    return end(ports, proposal, Event.PLAN_FAILED, error.code, why)
-
-
-def _state(ports: Ports, proposal: Proposal) -> State:
-    return _now(ports, proposal).state
-
-
-def _now(ports: Ports, proposal: Proposal) -> Proposal:
-    return ports.store.proposal(proposal.id) or proposal

@@ -7,19 +7,22 @@ from datetime import timedelta
 from pydantic import TypeAdapter
 
 from checks.facts import Stance
-from checks.policy import Source
 from checks.reasons import Reason, Weight
+from checks.simulate import Scene
 from checks.verdict import Decision, Verdict, judge
 from checks.wording import reply_to
 from proposals.lifecycle import Event, State
 from proposals.plan import Proposal, difference, drifted
-from proposals.ports import ForgeError, Lost, PlanFailed, PolicyFile, Unavailable
+from proposals.ports import ForgeError, Lost, PlanFailed, PolicyFile, Refused, Unavailable
 from proposals.store import Started, Step
 
 from .applying import run
 from .ending import end, event_of
 from .ground import Ports, facts, pinned_sources, source, teams
+from .holding import barred_by, freed, hold, tell_held
 from .opening import open_
+from .planning import plan_again
+from .undoing import NO_UNDO
 
 VERDICT = TypeAdapter(Verdict)
 TRIES = 3
@@ -28,6 +31,8 @@ LATER = timedelta(seconds=30)
 
 _UNANSWERED = frozenset(
     {Reason.NOT_A_PERSON, Reason.SUPERSEDED_STANCE, Reason.GONE, Reason.DISMISSED}
+    # on somebody's page: said once for all plans there, or not at all
+    | {Reason.DIGEST_REQUIRED, Reason.REVIEW_IS_ABOUT_THE_CODE}
 )
 
 
@@ -40,9 +45,13 @@ async def advance(ports: Ports, id_: str) -> timedelta | None:
     proposal = ports.store.proposal(id_)
     if proposal is None:
         return None
+    if bar := barred_by(ports, proposal.repository):
+        tell_held(ports, proposal, bar.code, bar.why)
+        return LATER
     try:
         if proposal.state is State.PINNED and proposal.expires > ports.now():
             proposal = await open_(ports, proposal)
+            freed(ports, proposal)
             if not ports.store.voices(id_):
                 return None
         if proposal.state is State.OPEN:
@@ -53,7 +62,7 @@ async def advance(ports: Ports, id_: str) -> timedelta | None:
 
 
 def put_off(ports: Ports, id_: str, error: ForgeError) -> timedelta:
-    """How long to wait after GitHub did not answer as hoped; a no is kept for the operator.
+    """How long to wait after GitHub did not answer as hoped; a no is kept for all concerned.
 
     Only an opening writes before the start, and opening again looks first: a lost answer is soon
     found out.
@@ -62,7 +71,9 @@ def put_off(ports: Ports, id_: str, error: ForgeError) -> timedelta:
         return timedelta(seconds=error.retry_after)
     if isinstance(error, Lost):
         return SOON
-    ports.store.note(id_, why=f"GitHub: {error}"[:300])
+    proposal = ports.store.proposal(id_)
+    if proposal is not None and isinstance(error, Refused):
+        hold(ports, proposal, error)
     return LATER
 
 
@@ -70,6 +81,7 @@ async def decide(ports: Ports, proposal: Proposal) -> timedelta | None:
     """Judge by a cheap look first; only a yes is worth a claim and a second plan."""
     voices = ports.store.voices(proposal.id)
     sight = await ports.forge.glance(proposal, voices)
+    freed(ports, proposal)
     verdict = judge(facts(ports, proposal, sight), pinned_sources(ports, proposal), ports.now())
     if verdict.decision is not Decision.APPROVED:
         return await report(ports, proposal, verdict)
@@ -83,7 +95,7 @@ async def settle_claim(ports: Ports, claimed: Proposal) -> timedelta | None:
         try:
             if await ended_by_drift(ports, claimed):
                 return None
-            current, verdict, sources = await look_again(ports, claimed)
+            current, verdict, scene = await look_again(ports, claimed)
         except (ForgeError, PlanFailed) as error:
             release(ports, claimed, str(error))
             return timedelta(seconds=getattr(error, "retry_after", LATER.total_seconds()))
@@ -91,7 +103,7 @@ async def settle_claim(ports: Ports, claimed: Proposal) -> timedelta | None:
             return await report(ports, current, verdict)
         keep(ports, current, verdict)
         if begin(ports, current, verdict):
-            return await run(ports, current, verdict, sources)
+            return await run(ports, current, verdict, scene)
         if (ports.store.proposal(claimed.id) or claimed).state is not State.CLAIMED:
             return None
     release(ports, claimed, "things kept changing while this was decided")
@@ -103,8 +115,13 @@ async def ended_by_drift(ports: Ports, claimed: Proposal) -> bool:
 
     Raises PlanFailed when no plan came, which proves nothing: the claim is given back.
     """
-    tool = ports.catalog.find(claimed.tool)
-    fresh = await ports.runner.plan_again(tool, claimed.arguments)
+    try:
+        fresh = await plan_again(ports, claimed)
+    except PlanFailed as error:
+        if claimed.undoes is None or error.code not in NO_UNDO:
+            raise
+        end(ports, claimed, Event.DRIFTED, error.code, str(error))
+        return True
     pinned = claimed.plan
     if not drifted(pinned, fresh):
         return False
@@ -119,7 +136,7 @@ async def ended_by_drift(ports: Ports, claimed: Proposal) -> bool:
     return True
 
 
-async def look_again(ports: Ports, claimed: Proposal) -> tuple[Proposal, Verdict, list[Source]]:
+async def look_again(ports: Ports, claimed: Proposal) -> tuple[Proposal, Verdict, Scene]:
     """Read everything afresh and judge by all policies, the current one included."""
     with ports.store.tx():
         current = ports.store.proposal(claimed.id) or claimed
@@ -128,8 +145,8 @@ async def look_again(ports: Ports, claimed: Proposal) -> tuple[Proposal, Verdict
     sight = await ports.forge.look(current, voices, teams(sources, current.tool))
     unread = PolicyFile(None, problem="the policy was not read")
     sources = [*sources, source("current", sight.policy or unread)]
-    verdict = judge(facts(ports, current, sight), sources, ports.now())
-    return current, verdict, sources
+    scene = Scene(facts(ports, current, sight), tuple(sources), ports.now())
+    return current, scene.verdict(), scene
 
 
 def begin(ports: Ports, current: Proposal, verdict: Verdict) -> bool:
@@ -175,7 +192,8 @@ def show(ports: Ports, proposal: Proposal, verdict: Verdict) -> None:
 
 def keep(ports: Ports, proposal: Proposal, verdict: Verdict) -> None:
     """Remember the latest verdict, for everyone who asks why."""
-    ports.store.note(proposal.id, verdict=VERDICT.dump_python(verdict, mode="json"))
+    said = VERDICT.dump_python(verdict, mode="json") | {"at": ports.now().isoformat()}
+    ports.store.note(proposal.id, verdict=said)
 
 
 def release(ports: Ports, claimed: Proposal, why: str) -> None:

@@ -4,12 +4,13 @@ import json
 from typing import Any
 
 from checks.reasons import Reason
+from proposals.evidence import stamp
 from proposals.lifecycle import Event, State, can
 from proposals.plan import Proposal
 from proposals.store import Step
 
 from .ground import Ports
-from .statements import end_of, stamp
+from .statements import end_of
 
 _EVENTS = {
     Reason.REJECTED: Event.REJECTED,

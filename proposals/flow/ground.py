@@ -77,11 +77,14 @@ def facts(ports: Ports, proposal: Proposal, sight: Sight) -> Facts:
         view_intact=sight.view_intact,
         machines=ports.machines,
         contributors=proposal.contributors,
+        people=proposal.people,
         voices=sight.voices,
         access=sight.access,
         unreadable=sight.unreadable,
         skew=sight.skew,
         halted=ports.store.halted(proposal.repository),
+        form=proposal.form,
+        announced=place.announced,
     )
 
 

@@ -1,13 +1,13 @@
 """What is signed about a proposal: the plan's envelope, that it starts, and how it ended."""
 
-import json
 from datetime import datetime
 from typing import Any
 
-from checks.policy import Source
+from checks.simulate import Scene
 from checks.verdict import Verdict
 from proposals.canonical import JSON, digest
-from proposals.plan import Proposal
+from proposals.evidence import evidence_of, stamp, statement_file
+from proposals.plan import Proposal, Target
 from proposals.receipt import (
     PREDICATE_END,
     PREDICATE_START,
@@ -21,11 +21,6 @@ from proposals.receipt import (
 PREDICATES = {"start": PREDICATE_START, "end": PREDICATE_END}
 
 
-def stamp(moment: datetime) -> str:
-    """A moment as statements write it: UTC, to the millisecond."""
-    return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
-
-
 def plan_bytes(proposal: Proposal, signer: Signer) -> bytes:
     """The bytes of plan.json; the same proposal gives the same bytes at every try."""
     pinned = proposal.plan
@@ -33,22 +28,14 @@ def plan_bytes(proposal: Proposal, signer: Signer) -> bytes:
     return plan_file(pinned.plan, pinned.volatile, sign(said, signer))
 
 
-def start_of(
-    proposal: Proposal, verdict: Verdict, sources: list[Source], now: datetime
-) -> dict[str, JSON]:
+def start_of(proposal: Proposal, verdict: Verdict, scene: Scene, now: datetime) -> dict[str, JSON]:
     """What start.json says: who approved what, by which rules, and the nonce of this claim."""
-    blobs = {s.name: s.blob for s in sources}
-    rules: list[JSON] = [
-        {"policy": name, "rule": place, "blob": blobs.get(name)} for name, place in verdict.rules
-    ]
     return {
         **_about(proposal),
         "nonce": proposal.nonce,
         "head": proposal.at.head,
         "plan": proposal.plan.plan,
-        "approvals": approvals(verdict),
-        "rules": rules,
-        "valid_until": stamp(verdict.valid_until),
+        **evidence_of(scene, verdict),
         "started": stamp(now),
     }
 
@@ -71,9 +58,9 @@ def file_of(
 
     The digest is what the next statement of the repository names as the one before it.
     """
-    said = statement(PREDICATES[kind], {proposal.id: proposal.plan.digest}, predicate)
-    both = {"statement": said, "envelope": sign(said, signer)}
-    return json.dumps(both, indent=2, sort_keys=True) + "\n", digest(said)
+    keyed = {**predicate, "key": signer.public_pem().decode()}
+    said = statement(PREDICATES[kind], {proposal.id: proposal.plan.digest}, keyed)
+    return statement_file(said, sign(said, signer)), digest(said)
 
 
 def approvals(verdict: Verdict) -> list[JSON]:
@@ -105,4 +92,16 @@ def _about(proposal: Proposal) -> dict[str, JSON]:
         "expires": stamp(proposal.expires),
         "salt": proposal.salt,
         "parent": proposal.parent,
+        "undoes": proposal.undoes,
+        "asked_by": dict(proposal.asked_by) if proposal.asked_by else None,
+        **({"target": _target(proposal.target)} if proposal.target else {}),
+    }
+
+
+def _target(target: Target) -> JSON:
+    """Whose page it is tied to; `pull_request` is null for a bare commit."""
+    return {
+        "repository": target.repository,
+        "pull_request": target.number or None,
+        "commit": target.head,
     }

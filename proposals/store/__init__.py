@@ -9,8 +9,10 @@ from pathlib import Path
 from .agents import Agents, NameTaken
 from .deliveries import Deliveries
 from .file import StoreBusy, StoreStopped
+from .ground import Ground, Problem
 from .outbox import Outbox
 from .proposals import Life, Started
+from .reading import Reading
 from .rows import Agent, Delivery, Step
 from .statements import Numbered, Statements
 
@@ -19,6 +21,8 @@ __all__ = [
     "Delivery",
     "NameTaken",
     "Numbered",
+    "Problem",
+    "Reading",
     "Started",
     "Step",
     "Store",
@@ -27,7 +31,7 @@ __all__ = [
 ]
 
 
-class Store(Agents, Deliveries, Life, Outbox, Statements):
+class Store(Agents, Deliveries, Ground, Life, Outbox, Statements):
     """The whole store over one file; methods are synchronous, short and safe from any thread."""
 
     def __init__(self, path: Path) -> None:

@@ -1,5 +1,6 @@
 """Deliveries and the evidence in them. An acknowledged delivery is a committed one."""
 
+from collections.abc import Sequence
 from dataclasses import asdict, replace
 
 from checks.facts import Person, Standing, Voice
@@ -12,9 +13,10 @@ _LIVE = "('" + "','".join(sorted(ALIVE)) + "')"
 
 # Which proposals a delivery is about. A push to another branch may have changed the policy, an
 # installation event may have changed anything: they are about every proposal they reach.
-ABOUT = """d.guid = :guid AND d.ours = 0 AND (
-    (proposal.repository = d.repository AND (proposal.number = d.number
-        OR proposal.check_run = d.check_run OR 'refs/heads/' || proposal.branch = d.head_ref
+PAGE = "coalesce(proposal.page, proposal.repository)"  # where it is shown: a tied one elsewhere
+ABOUT = f"""d.guid = :guid AND d.ours = 0 AND (
+    ({PAGE} = d.repository AND (proposal.number = d.number OR proposal.check_run = d.check_run))
+    OR (proposal.repository = d.repository AND ('refs/heads/' || proposal.branch = d.head_ref
         OR (d.event = 'push' AND d.head_ref NOT LIKE 'refs/heads/placet/%')))
     OR d.event LIKE 'installation%')"""
 
@@ -32,21 +34,28 @@ class Deliveries(File):
         One that our App did not cause raises `evidence_rev` of the live proposals it touches, in
         the same transaction: a start that was judged without it will not happen.
         """
+        return self.accept_all([delivery])[0]
+
+    def accept_all(self, deliveries: Sequence[Delivery]) -> list[bool]:
+        """As `accept`, for many in one transaction: all of them are durable, or none is."""
+        with self.tx():
+            return [self._accept(delivery) for delivery in deliveries]
+
+    def _accept(self, delivery: Delivery) -> bool:
         values = asdict(delivery) | {
             "ours": int(delivery.ours),
             "received": ms(delivery.received),
         }
-        with self.tx():
-            new = self.change(
-                """INSERT INTO delivery(guid, seq, event, action, body, repository, number,
-                check_run, head_ref, sender, ours, received)
-                VALUES (:guid, (SELECT coalesce(max(seq), 0) + 1 FROM delivery), :event, :action,
-                :body, :repository, :number, :check_run, :head_ref, :sender, :ours, :received)
-                ON CONFLICT(guid) DO NOTHING""",
-                values,
-            )
-            if new:
-                self.change(_TOUCHED, {"guid": delivery.guid})
+        new = self.change(
+            """INSERT INTO delivery(guid, seq, event, action, body, repository, number,
+            check_run, head_ref, sender, ours, received)
+            VALUES (:guid, (SELECT coalesce(max(seq), 0) + 1 FROM delivery), :event, :action,
+            :body, :repository, :number, :check_run, :head_ref, :sender, :ours, :received)
+            ON CONFLICT(guid) DO NOTHING""",
+            values,
+        )
+        if new:
+            self.change(_TOUCHED, {"guid": delivery.guid})
         return bool(new)
 
     def waiting(self, limit: int = 100) -> list[Delivery]:

@@ -60,3 +60,12 @@ class Outbox(File):
                 WHERE seq = :s""",
                 {"s": seq, "due": ms(due), "p": problem[:500]},
             )
+
+    def hurry(self, repository: int, now: datetime) -> None:
+        """Let everything that waits for this repository be tried at once: it can be used again."""
+        with self.tx():
+            self.change(
+                """UPDATE outbox SET due = :now WHERE done = 0 AND due > :now AND proposal IN
+                (SELECT id FROM proposal WHERE repository = :r)""",
+                {"now": ms(now), "r": repository},
+            )

@@ -5,18 +5,18 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from proposals.canonical import canonical, digest
+from proposals.canonical import JSON, canonical, digest
 from proposals.lifecycle import ALIVE, Event, State, move
-from proposals.plan import Proposal
+from proposals.plan import Proposal, Target
 
-from .deliveries import _LIVE, ABOUT
+from .deliveries import _LIVE, ABOUT, PAGE
 from .outbox import Outbox
 from .rows import Step, columns, ms, proposal_of
 
 _MEMBERS = frozenset(
     (
         *("pinned", "summary", "policy", "policy_blob", "place", "valid_from", "moved"),
-        *("contributors", "nonce", "reason", "why", "verdict", "outcome", "expires"),
+        *("contributors", "people", "nonce", "reason", "why", "verdict", "outcome", "expires"),
     )
 )
 
@@ -47,11 +47,16 @@ class Life(Outbox):
         """Keep a new proposal. The same key, or a live identical call: that one comes back instead.
 
         The caller compares arguments when a key was given: the same key may carry another call.
+        An undo is no call: the one that lives or is applied comes back instead of a second.
         """
         values = columns(
             **{n: getattr(proposal, n) for n in _GIVEN}, arguments=_text(proposal.arguments)
         )
-        values["call"] = digest({"tool": proposal.tool, "arguments": proposal.arguments})
+        undone = {"undoes": proposal.undoes} if proposal.undoes else {}
+        aimed = {"target": _tied(proposal.target)} if proposal.target else {}
+        values["call"] = digest(
+            {"tool": proposal.tool, "arguments": proposal.arguments, **undone, **aimed}
+        )
         with self.tx():
             known = self.same_call(proposal, values["call"], now)
             if known is not None:
@@ -64,6 +69,8 @@ class Life(Outbox):
 
     def same_call(self, proposal: Proposal, call: str, now: datetime) -> Proposal | None:
         """The proposal that this call already has: by key for ever, else while it is alive."""
+        if proposal.undoes is not None:
+            return self.undo_of(proposal.undoes)
         if proposal.key is not None:
             sql = "SELECT * FROM proposal WHERE agent = :agent AND key = :key"
         elif proposal.parent is not None:
@@ -71,7 +78,7 @@ class Life(Outbox):
         else:
             sql = f"""SELECT * FROM proposal WHERE agent = :agent AND call = :call
             AND key IS NULL AND ((state IN {_LIVE} AND expires > :now)
-            OR state IN ('started', 'unknown') OR ended > :since)
+            OR state IN ('started', 'unknown') OR ended > :since) AND undone_by IS NULL
             ORDER BY created DESC LIMIT 1"""  # noqa: S608
         since = ms(now - REPEAT_WINDOW)
         row = self.row(
@@ -97,6 +104,33 @@ class Life(Outbox):
         )
         return [proposal_of(r) for r in rows]
 
+    def undo_of(self, id_: str) -> Proposal | None:
+        """The undo of a proposal that lives, runs or is applied; there is at most one."""
+        row = self.row(
+            "SELECT * FROM proposal WHERE undoes = :id AND state NOT IN ('failed', 'ended')", id=id_
+        )
+        return proposal_of(row) if row else None
+
+    def done_since(self, proposal: Proposal) -> list[Proposal]:
+        """What the same tool did, or may have done, after an applied one and still stands.
+
+        Newest first, in the same repository; undos and what they took back are left out.
+        """
+        rows = self.rows(
+            """SELECT p.* FROM proposal AS p
+            JOIN (SELECT proposal, max(seq) AS seq FROM history GROUP BY proposal) AS h
+            ON h.proposal = p.id
+            WHERE p.tool = :tool AND p.repository = :repository AND p.id != :id
+            AND p.state IN ('started', 'unknown', 'applied') AND p.undoes IS NULL
+            AND p.undone_by IS NULL AND (p.state = 'started'
+                OR h.seq > (SELECT max(seq) FROM history WHERE proposal = :id))
+            ORDER BY h.seq DESC""",
+            id=proposal.id,
+            tool=proposal.tool,
+            repository=proposal.repository,
+        )
+        return [proposal_of(r) for r in rows]
+
     def alive(self) -> list[Proposal]:
         """Every proposal that is not over, oldest first; also those started or unknown."""
         rows = self.rows(
@@ -105,17 +139,24 @@ class Life(Outbox):
         )
         return [proposal_of(r) for r in rows]
 
-    def at(self, repository: int, number: int) -> Proposal | None:
-        """The proposal of this pull request."""
-        row = self.row(
-            "SELECT * FROM proposal WHERE repository = :r AND number = :n", r=repository, n=number
-        )
+    def keyed(self, agent: str, key: str) -> Proposal | None:
+        """The proposal that an agent once asked for with this idempotency key."""
+        row = self.row("SELECT * FROM proposal WHERE agent = :a AND key = :k", a=agent, k=key)
         return proposal_of(row) if row else None
+
+    def on(self, repository: int, number: int) -> list[Proposal]:
+        """The proposals on this pull request, oldest first: its own one, or all tied to it."""
+        rows = self.rows(
+            f"SELECT * FROM proposal WHERE {PAGE} = :r AND number = :n ORDER BY created, id",  # noqa: S608
+            r=repository,
+            n=number,
+        )
+        return [proposal_of(row) for row in rows]
 
     def by_check(self, repository: int, check_run: int) -> Proposal | None:
         """The proposal that this check run shows."""
         row = self.row(
-            "SELECT * FROM proposal WHERE repository = :r AND check_run = :c",
+            f"SELECT * FROM proposal WHERE {PAGE} = :r AND check_run = :c",  # noqa: S608
             r=repository,
             c=check_run,
         )
@@ -149,6 +190,8 @@ class Life(Outbox):
                 values | {"id": id_, "source": source},
             )
             self._note(id_, event, (source, target), now, str(changes.get("why", "")))
+            if target is State.APPLIED:
+                self._undone(id_)
             self.post(id_, steps, now)
             return self._sure(id_)
 
@@ -205,6 +248,14 @@ class Life(Outbox):
             raise LookupError(f"there is no proposal {id_}")
         return found
 
+    def _undone(self, by: str) -> None:
+        """Tell the proposal that an applied undo took back."""
+        self.change(
+            "UPDATE proposal SET undone_by = :by"
+            " WHERE id = (SELECT undoes FROM proposal WHERE id = :by)",
+            {"by": by},
+        )
+
     def _note(
         self, id_: str, event: str, states: tuple[str, str], now: datetime, why: str = ""
     ) -> None:
@@ -220,8 +271,13 @@ REPEAT_WINDOW = timedelta(minutes=10)
 
 _GIVEN = (
     *("id", "agent", "tool", "mode", "state", "key", "identities", "said", "repository"),
-    *("salt", "parent", "created", "expires"),
+    *("salt", "parent", "created", "expires", "undoes", "asked_by", "target"),
 )
+
+
+def _tied(target: Target) -> dict[str, JSON]:
+    """What makes a call another one: a new head of the same pull request is a new page."""
+    return {"repository": target.repository, "number": target.number, "head": target.head}
 
 
 def _text(arguments: Any) -> str:

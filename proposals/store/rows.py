@@ -1,6 +1,7 @@
 """Rows and the values they hold, in both directions."""
 
 import json
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -10,7 +11,7 @@ from pydantic import TypeAdapter
 from checks.facts import Voice
 from proposals.canonical import canonical, loads
 from proposals.lifecycle import State
-from proposals.plan import Pinned, Place, Proposal
+from proposals.plan import Pinned, Place, Proposal, Target
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -78,7 +79,9 @@ def encode(name: str, value: Any) -> Any:
         return ms(value)
     if isinstance(value, frozenset):
         return json.dumps(sorted(value))
-    if name in ("verdict", "outcome") and value is not None:
+    if isinstance(value, Mapping) and name == "people":
+        return json.dumps(dict(sorted(value.items())))
+    if name in ("verdict", "outcome", "asked_by") and value is not None:
         return json.dumps(value)
     if isinstance(value, bool):
         return int(value)
@@ -95,6 +98,8 @@ def columns(**changes: Any) -> dict[str, Any]:
                 "volatile": canonical(value.volatile).decode(),
                 "digest": value.digest,
             }
+        elif isinstance(value, Target):
+            out |= {"target": json.dumps(asdict(value)), "page": value.repository}
         elif isinstance(value, Place):
             out |= {n: encode(n, v) for n, v in asdict(value).items()}
         else:
@@ -107,11 +112,12 @@ def proposal_of(row: dict[str, Any]) -> Proposal:
     return Proposal(
         **{n: row[n] for n in ("id", "agent", "tool", "repository", "salt", "mode", "said")},
         **{n: row[n] for n in ("key", "summary", "policy", "policy_blob", "evidence_rev")},
-        **{n: row[n] for n in ("nonce", "reason", "why", "parent")},
+        **{n: row[n] for n in ("nonce", "reason", "why", "parent", "undoes", "undone_by")},
         arguments=loads(row["arguments"]),
         state=State(row["state"]),
         identities=frozenset(json.loads(row["identities"])),
         contributors=frozenset(json.loads(row["contributors"])),
+        people=json.loads(row["people"]),
         created=_sure(row["created"]),
         expires=_sure(row["expires"]),
         pinned=_pinned(row),
@@ -120,6 +126,8 @@ def proposal_of(row: dict[str, Any]) -> Proposal:
         moved=bool(row["moved"]),
         verdict=json.loads(row["verdict"]) if row["verdict"] else None,
         outcome=json.loads(row["outcome"]) if row["outcome"] else None,
+        asked_by=json.loads(row["asked_by"]) if row["asked_by"] else None,
+        target=Target(**json.loads(row["target"])) if row["target"] else None,
     )
 
 
@@ -135,7 +143,7 @@ def _pinned(row: dict[str, Any]) -> Pinned | None:
 def _place(row: dict[str, Any]) -> Place | None:
     if row["head"] is None:
         return None
-    names = ("branch", "base", "head", "number", "url", "check_run")
+    names = ("branch", "base", "head", "number", "url", "check_run", "announced", "home")
     return Place(**{n: row[n] for n in names}, opened=_sure(row["opened"]))
 
 

@@ -55,6 +55,12 @@ def first(db: Any) -> None:
 
 
 @MIGRATIONS()
+def people(db: Any) -> None:
+    """Keep which account each login of the pinned policy meant."""
+    db.conn.execute("ALTER TABLE proposal ADD COLUMN people TEXT NOT NULL DEFAULT '{}'")
+
+
+@MIGRATIONS()
 def statements(db: Any) -> None:
     """Make the tables of the numbered statements and of what is halted."""
     db.conn.execute(
@@ -67,3 +73,36 @@ def statements(db: Any) -> None:
     db.conn.execute(
         "CREATE TABLE halt(scope TEXT PRIMARY KEY, why TEXT NOT NULL, at INTEGER NOT NULL)"
     )
+
+
+@MIGRATIONS()
+def undos(db: Any) -> None:
+    """Keep what a proposal takes back; of one proposal, at most one undo lives or is applied."""
+    for column in ("undoes", "undone_by", "asked_by"):
+        db.conn.execute(f"ALTER TABLE proposal ADD COLUMN {column} TEXT")
+    db.conn.execute(
+        """CREATE UNIQUE INDEX proposal_undo ON proposal(undoes)
+        WHERE undoes IS NOT NULL AND state NOT IN ('failed', 'ended')"""
+    )
+
+
+@MIGRATIONS()
+def ground(db: Any) -> None:
+    """Make the tables of each ledger's last known commit and of what operators must see to."""
+    db.conn.execute("CREATE INDEX delivery_seq ON delivery(seq)")
+    db.conn.execute("CREATE INDEX evidence_seq ON evidence(seq)")
+    db.conn.execute("CREATE TABLE ledger(repository INTEGER PRIMARY KEY, tip TEXT NOT NULL)")
+    db.conn.execute(
+        """CREATE TABLE problem(
+            repository INTEGER NOT NULL, code TEXT NOT NULL, proposal TEXT NOT NULL DEFAULT '',
+            why TEXT NOT NULL, at INTEGER NOT NULL, PRIMARY KEY (repository, code, proposal))"""
+    )
+
+
+@MIGRATIONS()
+def targets(db: Any) -> None:
+    """Keep whose page a proposal is tied to; `page` is that repository, by which it is found."""
+    for column in ("target TEXT", "page INTEGER", "announced INTEGER"):
+        db.conn.execute(f"ALTER TABLE proposal ADD COLUMN {column}")
+    db.conn.execute("ALTER TABLE proposal ADD COLUMN home TEXT NOT NULL DEFAULT ''")
+    db.conn.execute("CREATE INDEX proposal_page ON proposal(page, number)")

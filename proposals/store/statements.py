@@ -60,19 +60,19 @@ class Statements(File):
         row = self.row(
             "SELECT * FROM statement WHERE proposal = :p AND kind = :k", p=proposal, k=kind
         )
-        return _numbered(row) if row else None
+        return numbered(row) if row else None
 
     def statements(self, repository: int) -> list[Numbered]:
         """All statements of a repository in the order of the chain."""
         sql = "SELECT * FROM statement WHERE repository = :r ORDER BY seq"
-        return [_numbered(row) for row in self.rows(sql, r=repository)]
+        return [numbered(row) for row in self.rows(sql, r=repository)]
 
     def in_flight(self, repository: int) -> Numbered | None:
         """The statement whose fate is not known yet; at most one per repository."""
         row = self.row(
             "SELECT * FROM statement WHERE repository = :r AND written = 0", r=repository
         )
-        return _numbered(row) if row else None
+        return numbered(row) if row else None
 
     def landed(self, statement: Numbered) -> None:
         """Record that a statement stands on the ledger."""
@@ -123,6 +123,7 @@ def scope(repository: int | None) -> str:
     return EVERYTHING if repository is None else f"repository:{repository}"
 
 
-def _numbered(row: Row) -> Numbered:
+def numbered(row: Row) -> Numbered:
+    """The statement that a row of the statement table holds."""
     names = ("repository", "seq", "proposal", "kind", "text", "digest")
     return Numbered(**{n: row[n] for n in names}, written=bool(row["written"]))

@@ -3,7 +3,7 @@
 from .arguments import BadArguments, printable
 from .catalog import Catalog, UnknownTool
 from .declaration import BadDeclaration, Tool, declared
-from .title import title
+from .title import title, undo_title
 
 __all__ = [
     "BadArguments",
@@ -14,4 +14,5 @@ __all__ = [
     "declared",
     "printable",
     "title",
+    "undo_title",
 ]

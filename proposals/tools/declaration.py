@@ -53,6 +53,7 @@ Argv = Annotated[
 ]
 Env = Annotated[dict[str, str], AfterValidator(_variables)]
 Touch = Literal["spend", "contact", "start", "delete"]
+FullName = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9-]{0,38}/[A-Za-z0-9._-]{1,100}$")]
 Module = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z_][A-Za-z0-9_]*)*$")]
 
 
@@ -60,7 +61,10 @@ class Tool(BaseModel):
     """One declared tool. `plan`, `apply` and the other commands are argv lists, run by no shell.
 
     An environment value `env:NAME` takes the server's variable NAME; any other is literal.
-    `conclusive`: its verify may say for certain that nothing happened.
+    `targets` are the repositories to whose pull requests and commits a call may be tied; `forks`:
+    also to pull requests from forks.
+    `conclusive`: its verify may say for certain that nothing happened. `undoable` is not declared:
+    a Python tool's module says it.
     """
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
@@ -90,6 +94,9 @@ class Tool(BaseModel):
     key_argument: str | None = None
     idempotent: bool = False
     conclusive: bool = False
+    undoable: bool = False
+    targets: Annotated[tuple[FullName, ...], Field(strict=False)] = ()
+    forks: bool = False
 
     @model_validator(mode="after")
     def _whole(self) -> Self:
@@ -107,24 +114,35 @@ class Tool(BaseModel):
             raise ValueError("key_argument names no property of arguments")
         return self
 
+    @property
+    def undo(self) -> bool:
+        """Whether it can take back what it did."""
+        return self.undoable or bool(self.undo_command)
+
     def identity(self) -> dict[str, JSON]:
         """What a plan says of the tool; a tool that changes gets another definition: drift."""
         said = self.model_dump(
             mode="json", exclude={"plan_env", "apply_env", "section", "repository", "mode"}
         )
         said["touches"] = sorted(self.touches)
+        said["targets"] = sorted(self.targets)  # one taken off stops what is tied to it
         said["env"] = {"plan": sorted(self.plan_env), "apply": sorted(self.apply_env)}
         return {
             "name": self.name,
             "kind": self.kind,
             "effect": self.effect,
             "definition": digest(said),
+            "undo": self.undo,
         }
 
-    def with_schema(self, schema: Mapping[str, Any]) -> "Tool":
-        """The tool with the argument schema that its module publishes; BadDeclaration."""
+    def undo_identity(self) -> dict[str, JSON]:
+        """What the plan of an undo says of the tool; an undo is not undone again."""
+        return {**self.identity(), "undo": False, "verb": "undo"}
+
+    def with_schema(self, schema: Mapping[str, Any], *, undoable: bool = False) -> "Tool":
+        """The tool with what its module publishes: an argument schema, an undo; BadDeclaration."""
         try:
-            return self.model_copy(update={"arguments": closed(schema)})
+            return self.model_copy(update={"arguments": closed(schema), "undoable": undoable})
         except ValueError as error:
             raise BadDeclaration(f"[tool.{self.name}] arguments: {error}") from None
 
@@ -146,7 +164,7 @@ def declared(table: Mapping[str, Any]) -> list[Tool]:
 
 
 def _declared(name: str, fields: Mapping[str, Any]) -> Tool:
-    known = [key for key in Tool.model_fields if key != "name"]
+    known = [key for key in Tool.model_fields if key not in {"name", "undoable"}]
     for key in fields:
         if key in NOT_BUILT:
             raise BadDeclaration(f'[tool.{name}] "{key}" is not built yet; remove it.')

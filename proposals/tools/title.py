@@ -36,6 +36,11 @@ def title(tool: "Tool", plan: Mapping[str, JSON]) -> str:
     return _cut(_plain(_HOLE.sub(filled, tool.summary or f"Run {tool.name}")), MAX_TITLE)
 
 
+def undo_title(summary: str) -> str:
+    """The line of the proposal that takes back what a proposal with this line did."""
+    return _cut(f"Undo: {summary}", MAX_TITLE)
+
+
 def check_template(template: str) -> str:
     """The template itself; ValueError when it could not be filled."""
     rest = _HOLE.sub("", template)

@@ -24,7 +24,7 @@ from .play import Play, Telling, Unexpected
 async def play_all(folder: Path, tell: Telling) -> dict[str, Any]:
     """Play the whole story in this folder; what was told, as data."""
     tell.act("Placet: agents propose, people dispose")
-    tell.line("Setting the stage: a GitHub, a database with six customers, Placet's server.")
+    tell.line("Setting the stage: a GitHub, a database with seven customers, Placet's server.")
     async with stage(folder) as here:
         with Placet(here.placet, here.token) as agent:
             play = Play(here, agent, tell)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from sandbox.github import DeliveryFault
-from sandbox.stage import REPOSITORY, TOOL
+from sandbox.stage import REPOSITORY, SHOP, TOOL
 
 from .play import Play, Unexpected, counted
 
@@ -102,9 +102,28 @@ async def by_comment(play: Play) -> None:
     play.tell.line(f"The check says: {play.title(seen)}")
 
 
+async def beside_code(play: Play) -> None:
+    """Approve what an agent asks beside a person's pull request of another repository."""
+    play.tell.act("5. Asked beside somebody's pull request, approved with the check's button")
+    lee = play.stage.world.person("lee")
+    await lee.push(SHOP, "leave", {"leave.md": "Gull & Daughters leave.\n"})
+    pull = await lee.open_pull(SHOP, title="Take Gull & Daughters off the shop", head="leave")
+    await play.quiet()
+    play.tell.line(f"@lee opens {SHOP}#{pull.number} “{pull.title}”.")
+    async with counted(play, "check-run button") as life:
+        target = {"repository": SHOP, "pull_request": pull.number}
+        seen = await play.ask([71], "They leave the shop with this pull request.", target)
+        press = play.stage.world.person("noor").press(play.check(seen).id, "approve")
+        life["seen"], life["ms"] = await approve(play, seen, press)
+    _sure(not {71} & play.stage.active(), "customer 71 is inactive")
+    _sure(pull.state == "open", "the pull request itself is left alone")
+    play.tell.line("@noor presses Approve. Nothing else happens to the pull request.")
+    play.tell.line(f"The check says: {play.title(seen)}")
+
+
 async def audit(play: Play) -> None:
-    """Clone the ledger with plain git and show its log."""
-    play.tell.act("5. The trail, in a plain git clone")
+    """Clone the repository with plain git, and prove from the clone alone what was done."""
+    play.tell.act("6. The trail, in a plain git clone")
     clone = play.stage.folder / "clone"
     token = play.stage.world.token_for("noor")
     url = f"{play.stage.github}/{REPOSITORY}.git".replace("://", f"://noor:{token}@")
@@ -117,6 +136,13 @@ async def audit(play: Play) -> None:
         own = {Path(f).name for f in files if told["id"] in f}
         wanted = {"applied": {"plan.json", "start.json", "end.json"}}.get(told["state"], set())
         _sure(own >= wanted, f"the clone holds {wanted} of {told['id']}")
+    fingerprint = (await play.stage.operator("keys"))["fingerprint"]
+    store = play.stage.folder / "placet.db"
+    play.tell.line("")
+    play.tell.line(f"$ placet audit --clone clone --trust {fingerprint} --store placet.db")
+    words = ("audit", "--clone", str(clone), "--trust", fingerprint, "--store", str(store))
+    for line in (await play.stage.run(*words)).splitlines():
+        play.tell.line(line)
 
 
 async def _git(*words: str) -> str:
@@ -132,4 +158,4 @@ def _sure(true: bool, what: str) -> None:  # noqa: FBT001
         raise Unexpected(f"it is not true that {what}")
 
 
-ACTS = (by_review, drifts, by_button, by_comment, audit)
+ACTS = (by_review, drifts, by_button, by_comment, beside_code, audit)

@@ -11,7 +11,7 @@ from typing import Any
 import typer
 
 from sandbox.github.model import CheckRun
-from sandbox.stage import AGENT, REPOSITORY, TOOL, Stage
+from sandbox.stage import AGENT, REPOSITORY, SHOP, TOOL, Stage
 from webhook_app.client import Placet
 
 TOKENS = "POST /app/installations/{installation_id}/access_tokens"
@@ -51,10 +51,14 @@ class Play:
     tell: Telling
     told: list[dict[str, Any]] = field(default_factory=list)
 
-    async def ask(self, customers: list[int], why: str) -> dict[str, Any]:
-        """Let the agent ask, and wait until its pull request stands."""
+    async def ask(
+        self, customers: list[int], why: str, target: dict[str, Any] | None = None
+    ) -> dict[str, Any]:
+        """Let the agent ask, and wait until its page stands: a pull request, or a check on one."""
         arguments = {"ids": customers}
-        asked = await self.hands(lambda: self.agent.propose(TOOL, arguments, reason=why))
+        asked = await self.hands(
+            lambda: self.agent.propose(TOOL, arguments, reason=why, target=target)
+        )
         self.tell.line(f"Agent {AGENT}: deactivate customers {customers}. {why}")
         opened = await self.until(asked["proposal"], lambda s: s["pull_request"] is not None)
         self.tell.line(f"Placet to the agent: {opened['say_to_user']}")
@@ -94,7 +98,8 @@ class Play:
 
     def check(self, seen: dict[str, Any]) -> CheckRun:
         """The check run of a proposal, as GitHub shows it."""
-        runs = self.stage.world.repository(REPOSITORY).checks.values()
+        places = (self.stage.world.repository(name) for name in (REPOSITORY, SHOP))
+        runs = (run for place in places for run in place.checks.values())
         return next(run for run in runs if run.external_id == seen["proposal"])
 
     def title(self, seen: dict[str, Any]) -> str:

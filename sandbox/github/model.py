@@ -73,7 +73,7 @@ class Installation:
 
 @dataclass(slots=True)
 class Pull:
-    """A pull request; head and base live in the same repository."""
+    """A pull request; `fork` is the repository of a head that lives elsewhere."""
 
     id: int
     number: int
@@ -95,6 +95,7 @@ class Pull:
     reviewers: list[int] = field(default_factory=list)
     teams: list[int] = field(default_factory=list)
     labels: list[str] = field(default_factory=list)
+    fork: int | None = None
 
 
 @dataclass(slots=True)
@@ -184,6 +185,8 @@ class Repository:
     """User id -> a role of ROLES, of direct collaborators."""
     team_roles: dict[int, str] = field(default_factory=dict)
     delete_branch_on_merge: bool = False
+    archived: bool = False
+    """Read-only: every write is refused."""
     counter: int = 0
     pushed_at: datetime | None = None
     pulls: dict[int, Pull] = field(default_factory=dict)

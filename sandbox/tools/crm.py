@@ -1,4 +1,4 @@
-"""The database of the story: six customers, all active."""
+"""The database of the story: seven customers, all active."""
 
 import sqlite3
 from contextlib import closing
@@ -11,6 +11,7 @@ CUSTOMERS = {
     42: "Dune Travel",
     58: "Elm Street Books",
     66: "Foxglove Farm",
+    71: "Gull & Daughters",
 }
 
 

@@ -34,28 +34,47 @@ def plan(arguments: Arguments) -> JSON:
 
 
 def apply(_: Arguments, plan: JSON, key: str) -> JSON:  # noqa: ARG001
-    """Change what the plan names, if the rows are what the plan saw."""
+    """Deactivate what the plan names, if the rows are what the plan saw."""
     return _set(plan["preconditions"], active=False)
 
 
 def verify(_: Arguments, plan: JSON, result: Any) -> JSON:  # noqa: ARG001
-    """Read the rows back."""
-    planned = plan["preconditions"]["rows"]
-    found = _read([int(i) for i in planned])["rows"]
-    checks = []
-    for i in planned:
-        active = found.get(i, {}).get("active")
-        what = f"customer {i} active"
-        checks.append({"what": what, "expected": False, "found": active, "ok": active is False})
+    """Read the rows back, after an apply or, with the plan of an undo, after that."""
+    planned, wanted = plan["preconditions"]["rows"], plan["tool"].get("verb") == "undo"
+    rows = _read([int(i) for i in planned])["rows"]
+    found = {i: rows.get(i, {}).get("active") for i in planned}
+    checks = [
+        {"what": f"customer {i} active", "expected": wanted, "found": now, "ok": now is wanted}
+        for i, now in found.items()
+    ]
     verified = all(check["ok"] for check in checks)
     return {"verdict": "verified" if verified else "contradicted", "checks": checks}
 
 
-def undo(_: Arguments, plan: JSON, key: str) -> JSON:  # noqa: ARG001
+def undo_plan(_: Arguments, plan: JSON, result: Any) -> JSON:  # noqa: ARG001
     """Activate those again that the plan deactivated, if nobody touched them since."""
-    before = plan["preconditions"]
-    changed = {i: {**row, "active": False} for i, row in before["rows"].items() if row["active"]}
-    return _set({**before, "rows": changed}, active=True)
+    before = {i: row for i, row in plan["preconditions"]["rows"].items() if row["active"]}
+    found = _read([int(i) for i in before])
+    now = {i: found["rows"].get(i) for i in before}
+    if now == before:
+        return _no_undo("already_undone", "The customers are as they were before.")
+    if changed := [i for i, row in before.items() if now[i] != {**row, "active": False}]:
+        seen = "; ".join(f"customer {i} is {json.dumps(now[i])}" for i in changed)
+        return _no_undo("undo_conflict", f"{len(changed)} of {len(now)} changed since: {seen}.")
+    effects = [
+        {"what": f"customer {i} ({row['name']}) active", "before": False, "after": True}
+        for i, row in before.items()
+    ]
+    return {"effects": effects, "preconditions": found}
+
+
+def undo(_: Arguments, plan: JSON, key: str) -> JSON:  # noqa: ARG001
+    """Activate what the plan of the undo names, if the rows are what that plan saw."""
+    return _set(plan["preconditions"], active=True)
+
+
+def _no_undo(code: str, message: str) -> JSON:
+    return {"error": {"code": code, "message": message}}
 
 
 def _set(expected: JSON, *, active: bool) -> JSON:

@@ -31,10 +31,12 @@ from tests.checks.scene import (
     dismissed,
     heard,
     judged,
+    named,
     no,
     policy,
     reasons,
     said,
+    there,
     under,
 )
 
@@ -331,6 +333,87 @@ CASES = [
         heard(dismissed(said(ANN, 5), BOSS)), WAITING, Reason.DISMISSED,
         id="dismissed: even by the requester",
     ),
+    # The check-run form: somebody's page, which may hold several plans
+    pytest.param(there(named(ANN, 10)), APPROVED, None, id="there: a comment with the digest"),
+    pytest.param(there(button(ANN, 10)), APPROVED, None, id="there: the button"),
+    pytest.param(
+        there(said(ANN, 10)), WAITING, Reason.REVIEW_IS_ABOUT_THE_CODE,
+        id="review_is_about_the_code: it approves no plan",
+    ),
+    pytest.param(
+        there(button(ANN, 10), no(BOB, 20)), APPROVED, Reason.REVIEW_IS_ABOUT_THE_CODE,
+        id="review_is_about_the_code: it blocks no plan",
+    ),
+    pytest.param(
+        there(button(ANN, 10), no(ANN, 20)), APPROVED, Reason.REVIEW_IS_ABOUT_THE_CODE,
+        id="review_is_about_the_code: it takes nothing back either",
+    ),
+    pytest.param(
+        there(button(ANN, 10), no(BOB, 20, standing=Standing.UNREAD)), APPROVED,
+        Reason.REVIEW_IS_ABOUT_THE_CODE, id="review_is_about_the_code: it need not be read",
+    ),
+    pytest.param(
+        there(button(ANN, 10), no(Person(77, "eve"), 20)), APPROVED,
+        Reason.REVIEW_IS_ABOUT_THE_CODE, id="review_is_about_the_code: nor its author known",
+    ),
+    pytest.param(
+        there(comment(ANN, 10)), WAITING, Reason.DIGEST_REQUIRED,
+        id="digest_required: a bare approval names no plan",
+    ),
+    pytest.param(
+        there(button(ANN, 10), comment(BOB, 20, stance=Stance.REJECT)), APPROVED,
+        Reason.DIGEST_REQUIRED, id="digest_required: a bare rejection names no plan",
+    ),
+    pytest.param(
+        there(named(ANN, 10, digest="9" * 12)), WAITING, Reason.OTHER_DIGEST,
+        id="other_digest: an approval of another plan of the page",
+    ),
+    pytest.param(
+        there(button(ANN, 10), named(BOB, 20, digest="9" * 12, stance=Stance.REJECT)), APPROVED,
+        Reason.OTHER_DIGEST, id="other_digest: a rejection of another plan of the page",
+    ),
+    pytest.param(
+        there(named(ANN, 10), named(BOB, 20, stance=Stance.REJECT)), ENDED, Reason.REJECTED,
+        id="rejected: by a comment with the digest",
+    ),
+    pytest.param(
+        there(named(ANN, 10), named(BOSS, 20, stance=Stance.REJECT)), ENDED, Reason.WITHDRAWN,
+        id="withdrawn: by a comment with the digest",
+    ),
+    pytest.param(
+        there(named(ANN, 10, order=60)), WAITING, Reason.BEFORE_OPENING,
+        id="before_opening: not later than the announcement",
+    ),
+    pytest.param(
+        there(named(ANN, 10, order=61)), APPROVED, None, id="there: the comment right after it"
+    ),
+    pytest.param(
+        there(named(ANN, -1, order=61)), WAITING, Reason.BEFORE_OPENING,
+        id="before_opening: by GitHub's date on somebody's page",
+    ),
+    pytest.param(
+        there(button(ANN, -1)), WAITING, Reason.BEFORE_OPENING,
+        id="before_opening: a button pressed too soon on somebody's page",
+    ),
+    pytest.param(
+        there(named(ANN, 10), announced=None), WAITING, Reason.BEFORE_OPENING,
+        id="before_opening: nothing announces a plan on a bare commit",
+    ),
+    pytest.param(
+        there(button(ANN, 10), announced=None), APPROVED, None, id="there: a button on a commit"
+    ),
+    pytest.param(
+        there(button(ANN, 10), is_open=False), ENDED, Reason.CLOSED,
+        id="closed: somebody's pull request",
+    ),
+    pytest.param(
+        there(button(ANN, 10), is_open=False, merged=True), ENDED, Reason.CLOSED,
+        id="closed: somebody's pull request was merged",
+    ),
+    pytest.param(
+        there(button(ANN, 10), head="bad5eed"), ENDED, Reason.HEAD_MOVED,
+        id="head_moved: somebody's pull request",
+    ),
 ]  # fmt: skip
 
 
@@ -459,12 +542,15 @@ POLICY_CASES = [
         APPROVED, None, id="who took a login but is in the team too",
     ),
     pytest.param(
-        replace(able(ANN, "write", "acme/finance"), people={"ann": 7}),
+        seen(
+            voices=(YES, said(BOB, 20)), people={"ann": 7},
+            access={p.id: Access(p.id, "write", frozenset({"acme/finance"})) for p in (ANN, BOB)},
+        ),
         under(policy(
             "require: [{approvals: 1, from: [user:ann]}, {approvals: 1, from: [team:acme/finance]}]"
         )),
         WAITING, Reason.APPROVALS_MISSING,
-        id="approvals_missing: who took a login sits in the team's place alone",
+        id="approvals_missing: who took a login sits in the team's place, never in the other",
     ),
     pytest.param(
         seen(people={"ann": 7}, voices=(YES, no(ANN, 20))), under(NAMED), WAITING,
@@ -594,7 +680,7 @@ voices_ = yeses_ | st.builds(
     standing=st.sampled_from([*[Standing.STANDS] * 6, *Standing]),
     dismisser=st.sampled_from([None, *PEOPLE]),
 )
-QUICK = settings(phases=[Phase.generate], database=None)
+QUICK = settings(phases=[Phase.generate], database=None, max_examples=5000)
 teams_ = st.frozensets(st.sampled_from(["acme/finance", "acme/security"]))
 roles_ = st.sampled_from(["admin", "maintain", "read", "triage", "none", "custom", None])
 odd_access_ = st.builds(Access, st.integers(1, 5), roles_, teams_, teams_)

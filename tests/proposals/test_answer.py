@@ -180,7 +180,17 @@ def test_details_add_the_verdict_the_links_and_the_receipt() -> None:
         "self": "https://placet.example/v1/proposals/p_1f0c",
         "pull_request": PLACE.url,
         "parent": "https://placet.example/v1/proposals/p_0",
+        "undoes": None,
+        "undone_by": None,
     }
+
+
+def test_an_undo_and_what_it_took_back_lead_to_each_other() -> None:
+    assert details(replace(APPLIED, undoes="p_0"))["links"]["undoes"] == "/v1/proposals/p_0"
+    undone = details(replace(APPLIED, undone_by="p_2"))
+    assert undone["links"]["undone_by"] == "/v1/proposals/p_2"
+    assert "has been undone since" in undone["say_to_user"]
+    assert undone["executed"] is True
 
 
 @given(st.text())

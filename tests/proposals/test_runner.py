@@ -10,7 +10,7 @@ import pytest
 
 from proposals.canonical import JSON
 from proposals.plan import Planned, difference, drifted
-from proposals.ports import Checked, Order, Outcome, PlanFailed, Reading, Returned
+from proposals.ports import Checked, Done, Order, Outcome, PlanFailed, Reading, Returned
 from proposals.runner import Runner
 from proposals.tools import BadArguments, Tool
 from webhook_app.toolkits.command import CommandToolkit
@@ -108,6 +108,36 @@ async def test_what_is_declared_volatile_may_vary_and_is_kept_beside_the_plan(ma
     pinned = await runner.plan_twice(tool, {})
     assert pinned.volatile == {"/preview/at": 2}
     assert pinned.plan["preview"] == {}
+
+
+async def test_the_undo_of_a_tool_without_one_is_refused_and_of_another_says_so(
+    make: Make,
+) -> None:
+    done = Done({"arguments": {}}, {"rows": 1}, {"outcome": "applied"})
+    runner, tool = make(STEADY)
+    with pytest.raises(PlanFailed) as caught:
+        await runner.plan_twice(tool, {}, done)
+    assert caught.value.code == "irreversible"
+    runner, tool = make(STEADY, undo_command=[sys.executable, "./tool.py"])
+    undo = await runner.plan_twice(tool, {}, done)
+    assert undo.plan["tool"] == {**tool.identity(), "undo": False, "verb": "undo"}
+    assert drifted(undo, await runner.plan_again(tool, {}))
+
+
+async def test_a_command_is_asked_for_an_undo_with_what_was_done(make: Make) -> None:
+    keep = "import sys, json; asked = json.load(sys.stdin); del asked['tool'], asked['schema']\n"
+    runner, tool = make(
+        keep + "print(json.dumps({'preview': asked}))", undo_command=[sys.executable, "./tool.py"]
+    )
+    plan: dict[str, JSON] = {"arguments": {"id": 1}, "effects": []}
+    undo = await runner.plan_twice(tool, {"id": 1}, Done(plan, 7, {"outcome": "applied"}))
+    assert undo.plan["preview"] == {
+        "verb": "undo_plan",
+        "arguments": {"id": 1},
+        "plan": plan,
+        "result": 7,
+        "receipt": {"outcome": "applied"},
+    }
 
 
 async def test_a_changed_world_or_a_changed_tool_is_drift(make: Make, tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ import pytest
 from checks.facts import Person, Stance, Standing, Surface, Voice
 from proposals.lifecycle import Event, IllegalMoveError, State
 from proposals.plan import Pinned, Place, Planned, Proposal, pin
-from proposals.store import Delivery, NameTaken, Started, Step, Store, StoreBusy
+from proposals.store import Delivery, NameTaken, Problem, Started, Step, Store, StoreBusy
 
 NOW = datetime(2026, 11, 30, 12, 0, tzinfo=UTC)
 PINNED: Pinned = pin(
@@ -71,7 +71,8 @@ def test_a_proposal_comes_back_as_it_was_kept(store: Store) -> None:
     assert kept == expected
 
 
-def test_one_process_owns_the_file(store: Store, tmp_path: Path) -> None:
+@pytest.mark.usefixtures("store")
+def test_one_process_owns_the_file(tmp_path: Path) -> None:
     code = f"""
 from pathlib import Path
 from proposals.store import Store, StoreBusy
@@ -193,9 +194,14 @@ def test_what_is_taken_back_stays_taken_back(store: Store) -> None:
 
 def test_a_failed_transaction_leaves_nothing_half_done(store: Store) -> None:
     store.add(PROPOSAL, NOW)
-    with pytest.raises(IllegalMoveError), store.tx():
-        store.move("p_1", Event.PLANNED, NOW, [Step("show")], pinned=PINNED)
-        store.move("p_1", Event.PLANNED, NOW)
+
+    def half() -> None:
+        with store.tx():
+            store.move("p_1", Event.PLANNED, NOW, [Step("show")], pinned=PINNED)
+            store.move("p_1", Event.PLANNED, NOW)
+
+    with pytest.raises(IllegalMoveError):
+        half()
     again = store.proposal("p_1")
     assert again is not None
     assert again.state is State.PLANNING
@@ -267,3 +273,53 @@ def test_plans_are_kept_as_the_bytes_that_were_digested(store: Store) -> None:
     (row,) = store.rows("SELECT plan, digest FROM proposal")
     assert json.loads(row["plan"]) == PINNED.plan
     assert row["digest"] == PINNED.digest
+
+
+def test_whom_the_policy_means_comes_back_as_it_was_kept(store: Store) -> None:
+    assert claimed(store).people == {}
+    store.note("p_1", people={"ghost": 0, "ann": 7})
+    kept = store.proposal("p_1")
+    assert kept is not None
+    assert kept.people == {"ann": 7, "ghost": 0}
+
+
+@pytest.mark.parametrize(
+    ("repository", "starts"),
+    [
+        pytest.param(None, False, id="everything-is-frozen"),
+        pytest.param(PROPOSAL.repository, False, id="its-repository-is-halted"),
+        pytest.param(PROPOSAL.repository + 1, True, id="another-repository-is-halted"),
+    ],
+)
+def test_a_halt_is_a_condition_of_the_start(
+    store: Store, repository: int | None, starts: bool
+) -> None:
+    kept = claimed(store)
+    store.halt("stop!", NOW, repository)
+    assert store.start("p_1", conditions(kept), NOW) is starts
+    assert store.resume(repository)
+    assert starts or store.start("p_1", conditions(kept), NOW)
+
+
+def test_problems_keep_since_when_and_are_solved_one_by_one(store: Store) -> None:
+    later = NOW + timedelta(minutes=5)
+    store.trouble(Problem(7, "suspended", "a"), NOW)
+    store.trouble(Problem(7, "suspended", "b"), later)
+    store.trouble(Problem(7, "merge_refused", "c", proposal="p_1"), later)
+    store.trouble(Problem(8, "public", "d"), later)
+    assert [(p.code, p.why, p.at) for p in store.problems(7)] == [
+        ("suspended", "b", NOW),
+        ("merge_refused", "c", later),
+    ]
+    assert store.solved(7, "suspended") == 1
+    assert [p.code for p in store.problems()] == ["merge_refused", "public"]
+    assert store.solved(7, proposal="p_1") == 1
+
+
+def test_a_ledgers_tip_is_kept_until_it_is_forgotten(store: Store) -> None:
+    assert store.ledger_tip(7) is None
+    for tip in ("a" * 40, "b" * 40):
+        store.ledger_moved(7, tip)
+    assert store.ledger_tip(7) == "b" * 40
+    store.forget_tip(7)
+    assert store.ledger_tip(7) is None

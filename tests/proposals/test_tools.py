@@ -19,6 +19,7 @@ from proposals.tools import (
     UnknownTool,
     declared,
     title,
+    undo_title,
 )
 
 ROWS = {"kind": "command", "effect": "write", "plan": ["./rows", "plan"], "apply": ["./rows", "do"]}
@@ -80,7 +81,19 @@ def test_the_example_of_the_contract_is_read() -> None:
         60,
         "default",
     )
-    assert rows.identity().keys() == {"name", "kind", "effect", "definition"}
+    assert rows.identity().keys() == {"name", "kind", "effect", "definition", "undo"}
+    assert (rows.identity()["undo"], crm.identity()["undo"]) == (True, False)
+    assert rows.undo_identity() == {**rows.identity(), "undo": False, "verb": "undo"}
+
+
+def test_the_line_of_an_undo_is_no_longer_than_any_other() -> None:
+    assert undo_title("Deactivate 3 customers") == "Undo: Deactivate 3 customers"
+    assert undo_title("x" * 72) == "Undo: " + "x" * 65 + "…"
+
+
+def test_whether_a_module_can_undo_is_not_declared() -> None:
+    with pytest.raises(BadDeclaration, match=r'unknown key "undoable"'):
+        tool(undoable=True)
 
 
 @pytest.mark.parametrize(

@@ -1,21 +1,17 @@
 """The shipped examples over a real database: plan, apply, verify, and what stops them."""
 
-import json
 import os
 import sqlite3
-import subprocess
-import sys
 import tomllib
 from collections.abc import AsyncIterator
 from contextlib import closing
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from proposals.canonical import JSON
 from proposals.plan import Pinned
-from proposals.ports import Order, Outcome, PlanFailed, Reading
+from proposals.ports import Done, Order, Outcome, PlanFailed, Reading
 from proposals.runner import Runner
 from proposals.tools import Catalog, Tool, declared, title
 from sandbox.tools import customers
@@ -45,6 +41,7 @@ summary = "Set {/arguments/column} of {count} {/arguments/table}"
 plan = ["%(rows)s", "plan"]
 apply = ["%(rows)s", "apply"]
 verify_command = ["%(rows)s", "verify"]
+undo_command = ["%(rows)s", "undo"]
 plan_env = {DATABASE = "file:%(db)s?mode=ro", COLUMNS = "customers.active customers.city"}
 apply_env = {DATABASE = "file:%(db)s?mode=rw", COLUMNS = "customers.active customers.city"}
 
@@ -224,31 +221,51 @@ async def test_planning_cannot_write(shop: Shop, name: str, arguments: JSON) -> 
     assert shop.active() == {17: 1, 23: 1, 31: 0}
 
 
-async def test_the_python_example_can_take_it_back(shop: Shop) -> None:
-    tool, pinned, order = await shop.planned("crm.deactivate", DEACTIVATE)
-    await shop.runner.apply(tool, order)
-    code = (
-        "import json, sys; from sandbox.tools import customers as c;"
-        "print(json.dumps(c.undo(c.Arguments(ids=[17]), json.load(sys.stdin), 'k')))"
-    )
-
-    def undo() -> dict[str, Any]:
-        done = subprocess.run(
-            [sys.executable, "-c", code],
-            input=json.dumps(pinned.plan),
-            env={"DATABASE": f"file:{shop.file}?mode=rw"},
-            cwd=ROOT,
-            capture_output=True,
-            text=True,
-            check=True,
-        )
-        return dict(json.loads(done.stdout))
-
-    assert undo() == {"ok": True, "result": {"rows": 2}}
+@BOTH
+async def test_what_was_done_is_taken_back_and_read_back(
+    shop: Shop, name: str, arguments: JSON
+) -> None:
+    tool, pinned, order = await shop.planned(name, arguments)
+    returned = await shop.runner.apply(tool, order)
+    done = Done(pinned.plan, returned.result, {"outcome": "applied"})
+    undo = await shop.runner.plan_twice(tool, arguments, done)
+    assert undo.plan["tool"] == tool.undo_identity()
+    back = Order(undo.plan, "p_2")
+    assert (await shop.runner.verify(tool, back, None)).reading is Reading.CONTRADICTED
+    assert (await shop.runner.apply(tool, back)).result == {"rows": 2}
     assert shop.active() == {17: 1, 23: 1, 31: 0}
-    assert undo()["did_nothing"] is True
+    assert (await shop.runner.verify(tool, back, None)).reading is Reading.VERIFIED
+    with pytest.raises(PlanFailed) as caught:
+        await shop.runner.plan_again(tool, arguments, done)
+    assert caught.value.code == "already_undone"
+    assert (await shop.runner.apply(tool, back)).outcome is Outcome.DID_NOTHING
+
+
+@BOTH
+@pytest.mark.parametrize(
+    "change",
+    [
+        pytest.param("UPDATE customers SET active = 1 WHERE id = 17", id="half-undone"),
+        pytest.param("UPDATE customers SET active = 7 WHERE id = 17", id="row-changed"),
+        pytest.param("DELETE FROM customers WHERE id = 17", id="row-gone"),
+    ],
+)
+async def test_what_others_did_since_is_not_undone_with_it(
+    shop: Shop, name: str, arguments: JSON, change: str
+) -> None:
+    tool, pinned, order = await shop.planned(name, arguments)
+    await shop.runner.apply(tool, order)
+    done = Done(pinned.plan, None, {})
+    undo = await shop.runner.plan_twice(tool, arguments, done)
+    shop.sql(change)
+    before = shop.active()
+    with pytest.raises(PlanFailed, match=r"1 of 2 changed since: (customer|row) 17") as caught:
+        await shop.runner.plan_again(tool, arguments, done)
+    assert caught.value.code == "undo_conflict"
+    returned = await shop.runner.apply(tool, Order(undo.plan, "p_2"))
+    assert (returned.outcome, shop.active()) == (Outcome.DID_NOTHING, before)
 
 
 def test_the_example_stays_short_enough_to_read() -> None:
     assert customers.__file__ is not None
-    assert len(Path(customers.__file__).read_text().splitlines()) <= 100
+    assert len(Path(customers.__file__).read_text().splitlines()) <= 110

@@ -81,6 +81,7 @@ verify_command = {argv}
 plan_env = {{BOX = "{self.folder}"}}
 apply_env = {{BOX = "{self.folder}"}}
 timeout = "2s"
+targets = ["acme/shop"]
 arguments = {{type = "object", properties = {{n = {{type = "integer"}}}}, required = ["n"]}}
 
 [tool.box.look]

@@ -163,6 +163,16 @@ async def test_a_lost_delivery_is_fetched_from_githubs_log(here: Town, box: Box)
     assert box.runs == 1
 
 
+async def test_a_server_that_github_cannot_reach_asks_for_its_deliveries(
+    here: Town, box: Box
+) -> None:
+    await here.stop()
+    await here.start(poll=True)
+    seen = await here.propose("box.add", {"n": 4})
+    assert (await approve(here, seen))["status"] == "applied"
+    assert box.runs == 1
+
+
 async def test_what_was_approved_while_the_server_was_down_is_applied_when_it_is_back(
     here: Town, box: Box
 ) -> None:
@@ -186,7 +196,9 @@ async def test_an_approval_seen_on_github_without_its_delivery_counts_for_nothin
     await here.person("sam").review(REPOSITORY, number, "APPROVE")
     await here.rest()
     assert box.runs == 0
-    assert any("@lee" in said and "again" in said for said in here.comments(seen))
+    await here.person("sam").review(REPOSITORY, number, "COMMENT", "looking")
+    await here.rest()
+    assert sum("@lee" in said and "again" in said for said in here.comments(seen)) == 1
 
 
 async def test_a_persons_merge_approves_nothing(here: Town, box: Box) -> None:

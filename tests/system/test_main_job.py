@@ -174,7 +174,7 @@ async def test_replan_opens_a_linked_proposal(here: Town, box: Box) -> None:
     await approve(here, seen)
     await here.person("lee").comment(REPOSITORY, here.number(seen), "/replan")
     await here.rest()
-    fresh = here.store.proposals(limit=1)[0]
+    fresh = next(p for p in here.store.proposals() if p.parent == seen["proposal"])
     assert (fresh.parent, fresh.state) == (seen["proposal"], "open")
     over = await approve(here, {"proposal": fresh.id})
     assert (over["status"], box.value) == ("applied", 6)

@@ -140,6 +140,7 @@ def test_a_proposal_that_is_not_there(server: tuple[Path, str], token: str, prop
         placet("status", "--config", str(server[0]), "--", proposal),
         placet("status", "--", proposal, **agent),
         placet("withdraw", "--", proposal, **agent),
+        placet("undo", "--", proposal, **agent),
     ):
         assert said.exit_code == 1
         assert said.stderr.startswith("placet: ")
@@ -230,3 +231,42 @@ def test_a_digest_is_that_of_the_plan_however_it_is_written(tmp_path: Path) -> N
     (tmp_path / "plan.json").write_text('{ "b": 1.0,\n "a": [] }')
     result = placet("digest", str(tmp_path / "plan.json"))
     assert result.stdout == digest({"a": [], "b": 1}) + "\n"
+
+
+def test_an_agent_and_the_operator_ask_why(server: tuple[Path, str], token: str) -> None:
+    env = {"PLACET_URL": server[1], "PLACET_TOKEN": token}
+    asked = placet("propose", "rows.update", "-", "--json", stdin='{"ids": [31]}', **env)
+    proposal = json.loads(asked.stdout)["proposal"]
+    for said in (
+        placet("explain", proposal, **env),
+        placet("explain", proposal, "--config", str(server[0])),
+    ):
+        assert said.stdout.startswith(f"Proposal {proposal} (rows.update) is pinned.\n")
+        assert "Nobody has been asked yet: its page is not open." in said.stdout
+    with Placet(server[1], token) as agent:
+        assert agent.explain(proposal)["verdict"] is None
+    simulated = placet("simulate", proposal, "--move-head", "--config", str(server[0]))
+    assert simulated.exit_code == 1
+    assert "Nobody has been asked yet." in simulated.stderr
+    for words in (("explain", "--", "p_0"), ("explain", "--", "a/b\x1b[2J")):
+        nobody = placet(*words, **env)
+        assert (nobody.exit_code, nobody.stdout) == (1, "")
+        assert "\x1b" not in nobody.output
+    nobody = placet("explain", "--config", str(server[0]), "--", "p_0")
+    assert "There is no such proposal." in nobody.stderr
+
+
+def test_the_operator_stops_everything_and_goes_on(server: tuple[Path, str]) -> None:
+    config = ("--config", str(server[0]))
+    frozen = placet("freeze", "quarter \x1b[31mend", *config)
+    assert frozen.output.startswith("Frozen: nothing starts.")
+    shown = placet("status", *config).output
+    assert "HALTED everything: the operator froze everything: quarter" in shown
+    assert "\x1b" not in shown
+    assert "looked at again" in placet("unfreeze", *config).output
+    assert "It was not frozen" in placet("unfreeze", *config).output
+    assert "HALTED" not in placet("status", *config).output
+    assert "It was not halted" in placet("resume", "default", *config).output
+    unknown = placet("resume", "billing", *config)
+    assert (unknown.exit_code, "There is no repository" in unknown.output) == (1, True)
+    assert placet("freeze", "", *config).exit_code == 1

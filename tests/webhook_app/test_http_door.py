@@ -115,7 +115,10 @@ async def test_a_plan_that_takes_long_goes_on_without_its_caller(placet: Running
         pytest.param(b'{"tool":"\xff","arguments":{}}', "not_utf8", id="not-utf-8"),
         pytest.param(b"[" * 100_000, "too_deep", id="depth-bomb"),
         pytest.param(asking(argument=1), "unknown_member", id="unknown-member"),
-        pytest.param(asking(target={"pull": 3}), "target_not_allowed", id="target"),
+        pytest.param(
+            asking(target={"repository": "acme/shop", "pull_request": 3}),
+            "target_not_allowed", id="target",
+        ),
         pytest.param(asking(arguments=[1]), "bad_request", id="arguments-as-list"),
         pytest.param(asking(tool=5), "bad_request", id="tool-as-number"),
         pytest.param({"tool": "rows.update"}, "bad_request", id="no-arguments"),
@@ -256,7 +259,9 @@ async def test_the_description_names_every_way_in(placet: Running) -> None:
     assert set(said["paths"]) == {
         "/v1/proposals",
         "/v1/proposals/{proposal}",
+        "/v1/proposals/{proposal}/explanation",
         "/v1/proposals/{proposal}/withdraw",
+        "/v1/proposals/{proposal}/undo",
         "/v1/tools",
     }
 

@@ -1,4 +1,5 @@
 from collections.abc import AsyncIterator
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -79,3 +80,73 @@ async def test_nothing_is_fetched_for_an_account_that_is_not_listed(here: Town) 
     here.hall.worker.wake()
     await here.rest()
     assert (await here.seen(asked))["status"] == "awaiting_approval"
+
+
+async def in_vain(here: Town, asked: dict[str, object], who: str) -> None:
+    """An approving comment that GitHub could not deliver."""
+    here.world.faults.add(DeliveryFault("issue_comment", effect="fail"))
+    await here.person(who).comment(REPOSITORY, here.number(asked), "/approve")
+    await here.rest()
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        pytest.param({"status": 404}, id="that-github-refuses-to-show"),
+        pytest.param({"status": 502}, id="that-github-fails-to-show"),
+    ],
+)
+async def test_a_bad_entry_stops_no_other_and_is_asked_for_again(
+    here: Town, bad: dict[str, int]
+) -> None:
+    asked = await here.propose("crm.update", {"ids": [17]})
+    await in_vain(here, asked, "sam")
+    await in_vain(here, asked, "lee")
+    here.world.clock.advance(timedelta(hours=1))
+    lost = missed(here)
+    here.world.faults.add(Fault("GET", r"/app/hook/deliveries/\d+$", **bad))  # type: ignore[arg-type]
+    assert await lost.fetch() == 1
+    here.hall.worker.wake()
+    assert (await here.over(asked))["status"] == "applied"
+    assert await lost.fetch() == 1, "the bad one is still asked for"
+    assert await lost.fetch() == 0
+
+
+async def test_an_entry_that_github_never_shows_is_given_up(here: Town) -> None:
+    await approved_in_vain(here)
+    lost = missed(here)
+    fault = Fault("GET", r"/app/hook/deliveries/\d+$", status=404, times=99)
+    here.world.faults.add(fault)
+    for _ in range(7):
+        assert await lost.fetch() == 0
+    assert fault.seen == 5
+    assert lost.since
+    assert here.hall.now() - lost.since < timedelta(minutes=6)
+
+
+async def test_while_github_shows_nothing_only_a_few_are_asked_for(here: Town) -> None:
+    asked = await here.propose("crm.update", {"ids": [17]})
+    for _ in range(5):
+        await in_vain(here, asked, "sam")
+    lost = missed(here)
+    fault = Fault("GET", r"/app/hook/deliveries/\d+$", status=502, times=99)
+    here.world.faults.add(fault)
+    assert await lost.fetch() == 0
+    assert fault.seen == 3
+    here.world.faults.clear()
+    assert await lost.fetch() == 5
+
+
+async def test_after_a_restart_what_was_missed_long_ago_is_fetched_from_every_page(
+    here: Town,
+) -> None:
+    asked = await here.propose("crm.update", {"ids": [17]})
+    number = here.number(asked)
+    await here.stop()
+    await here.person("lee").review(REPOSITORY, number, "APPROVE")
+    for n in range(120):
+        await here.person("sam").comment(REPOSITORY, number, f"hello {n}")
+    await here.world.settled()
+    here.world.clock.advance(timedelta(hours=3))
+    await here.start()
+    assert (await here.over(asked))["status"] == "applied"

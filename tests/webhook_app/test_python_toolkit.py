@@ -4,6 +4,7 @@ import asyncio
 import os
 import time
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,7 @@ from typing import Any
 import pytest
 
 from proposals.canonical import JSON
-from proposals.ports import Checked, Order, Outcome, PlanFailed, Reading, Returned
+from proposals.ports import Checked, Done, Order, Outcome, PlanFailed, Reading, Returned
 from proposals.tools import BadArguments, BadDeclaration, Tool
 from webhook_app.toolkits.python import PythonToolkit
 
@@ -57,6 +58,21 @@ def apply(arguments, plan, key):
 VERIFY = """
 def verify(arguments, plan, result):
     return {"verdict": "contradicted", "why": str(result)}
+"""
+HALF = """
+def undo(arguments, plan, key):
+    return {"ok": True}
+"""
+UNDO = """
+def undo_plan(arguments, plan, result):
+    if result == "other":
+        return {"error": {"code": "undo_conflict", "message": "row 1 holds 7"}}
+    return {"preview": {"plan": plan, "result": result, "pid": os.getpid()}}
+
+def undo(arguments, plan, key):
+    if arguments.say == "raise":
+        raise RuntimeError
+    return {"ok": True, "result": {"pid": os.getpid(), "plan": plan, "env": dict(os.environ)}}
 """
 TOOL = Tool(
     name="crm.t",
@@ -115,6 +131,12 @@ async def test_the_module_publishes_its_arguments(toolkit: PythonToolkit) -> Non
         pytest.param("Arguments = dict", "TypeError", id="its-arguments-are-no-model"),
         pytest.param("pass", "AttributeError", id="it-has-no-arguments"),
         pytest.param("raise SystemExit(3)", "exited with 3", id="it-ends"),
+        pytest.param(MODULE + HALF, "has undo but no undo_plan", id="undo-without-its-plan"),
+        pytest.param(
+            MODULE + HALF.replace("undo", "undo_plan"),
+            "has undo_plan but no undo",
+            id="a-plan-without-the-undo",
+        ),
     ],
 )
 async def test_a_module_that_cannot_be_used_refuses_the_start(
@@ -209,6 +231,33 @@ async def test_a_module_that_broke_since_did_nothing(toolkit: PythonToolkit) -> 
     returned = await toolkit.apply(TOOL, order())
     assert returned.outcome is Outcome.DID_NOTHING
     assert "ModuleNotFoundError" in returned.why
+
+
+async def test_undo_is_optional_and_known_at_the_start(toolkit: PythonToolkit) -> None:
+    assert (await toolkit.ready(TOOL)).identity()["undo"] is False
+    write(toolkit.folder, MODULE + UNDO)
+    await toolkit.close()
+    assert (await toolkit.ready(TOOL)).identity()["undo"] is True
+
+
+async def test_an_undo_is_planned_where_plans_are_made_and_done_where_changes_are(
+    toolkit: PythonToolkit,
+) -> None:
+    write(toolkit.folder, MODULE + UNDO)
+    done = Done({"arguments": {"id": 2}, "tool": {}}, {"rows": 1}, {"outcome": "applied"})
+    looked: Any = (await toolkit.undo_plan(TOOL, done)).preview
+    assert (looked["plan"], looked["result"]) == (done.plan, done.result)
+    with pytest.raises(PlanFailed, match="row 1 holds 7") as caught:
+        await toolkit.undo_plan(TOOL, replace(done, result="other"))
+    assert caught.value.code == "undo_conflict"
+    plan: dict[str, JSON] = {"arguments": {"id": 2}, "tool": {"verb": "undo"}}
+    changed = await toolkit.apply(TOOL, Order(plan, "p_2"))
+    assert changed.outcome is Outcome.DONE
+    said: Any = changed.result
+    assert (said["plan"], said["env"]["DATABASE"], said["env"]["TOKEN"]) == (plan, "rw", "t")
+    assert said["pid"] != looked["pid"]
+    raised = await toolkit.apply(TOOL, Order({**plan, "arguments": {"say": "raise"}}, "p_2"))
+    assert raised.outcome is Outcome.LOST
 
 
 async def test_verify_is_optional(toolkit: PythonToolkit) -> None:

@@ -31,6 +31,7 @@ from webhook_app.render import (
     reply,
     statement_path,
     title,
+    undo_reply,
 )
 from webhook_app.render.markdown import cell, excerpt, fence, json_text, table
 from webhook_app.render.shown import LONGEST
@@ -91,9 +92,9 @@ def planned(planned_: Planned, arguments: Any = None, **more: Any) -> Proposal:
     return replace(P, pinned=pin(TOOL, given_, planned_), **more)
 
 
-def over(state: State, **outcome: Any) -> Proposal:
+def over(state: State, undone_by: str | None = None, **outcome: Any) -> Proposal:
     reason = outcome.get("reason")
-    return replace(P, state=state, reason=reason, outcome=AT | outcome)
+    return replace(P, state=state, reason=reason, outcome=AT | outcome, undone_by=undone_by)
 
 
 def voice(login: str, surface: Surface = Surface.REVIEW, minute: int = 1, **more: Any) -> Voice:
@@ -147,6 +148,15 @@ OVER = {
     "closed": over(State.ENDED, reason="closed", why="the pull request was closed"),
     "head-moved": over(State.ENDED, reason="head_moved", why="the branch moved"),
     "base-changed": over(State.ENDED, reason="base_changed", why="it now aims at 'main'"),
+    "undo-conflict": over(
+        State.ENDED,
+        reason="undo_conflict",
+        why='1 of 3 changed since: customer 23 is {"active": true}.',
+    ),
+    "already-undone": over(
+        State.ENDED, reason="already_undone", why="The customers are as they were before."
+    ),
+    "undone-since": over(State.APPLIED, undone_by="p_2", basis="verified", checks=READ_BACK[:1]),
     "superseded": over(State.ENDED, reason="superseded"),
     "start-unproven": over(
         State.FAILED,
@@ -215,6 +225,24 @@ class TestGolden:
 
     def test_page_of_a_plan_that_does_not_fit(self, golden: Golden) -> None:
         golden(body(huge(), LINKS), "page-huge.md")
+
+    def test_page_of_an_undo(self, golden: Golden) -> None:
+        tool = {**TOOL, "undo": False, "verb": "undo"}
+        back = Planned(
+            effects=[
+                {"what": f"customers {row}, active", "before": False, "after": True}
+                for row in (17, 23, 31)
+            ]
+        )
+        undo = replace(
+            P,
+            pinned=pin(tool, ARGUMENTS, back),
+            summary="Undo: Deactivate 3 customers in crm.db",
+            said="",
+            undoes="p_0a1b",
+            asked_by={"id": 9, "login": "lee"},
+        )
+        golden(body(undo, LINKS), "page-undo.md")
 
     def test_page_when_nobody_can_approve(self, golden: Golden) -> None:
         golden(body(replace(P, policy=""), LINKS), "page-no-rule.md")
@@ -510,7 +538,34 @@ def test_every_state_has_a_view_within_githubs_limits(state: State) -> None:
         assert len(button.label) <= 20
         assert len(button.description) <= 40
         assert len(button.identifier) <= 20
-    assert bool(view.actions) is (state in {State.PINNED, State.OPEN})
+    assert bool(view.actions) is (state in {State.PINNED, State.OPEN, State.APPLIED})
+
+
+@pytest.mark.parametrize(
+    ("more", "buttons"),
+    [
+        pytest.param({}, ["undo"], id="done-and-undoable"),
+        pytest.param({"undone_by": "p_2"}, [], id="undone-already"),
+        pytest.param({"state": State.FAILED}, [], id="failed"),
+        pytest.param({"state": State.UNKNOWN}, [], id="unknown"),
+        pytest.param({"pinned": pin({**TOOL, "undo": False}, {}, PLANNED)}, [], id="irreversible"),
+    ],
+)
+def test_undo_is_offered_where_it_can_be_asked_for(
+    more: dict[str, Any], buttons: list[str]
+) -> None:
+    proposal = replace(OVER["applied-verified"], **more)
+    assert [b.identifier for b in check(proposal, LINKS, None, NOW).actions] == buttons
+    assert ("comment `/undo`" in outcome_comment(proposal, LINKS)) is bool(buttons)
+
+
+def test_what_a_tool_says_against_an_undo_stays_text() -> None:
+    why = "@dana fixes #1 <img src=x>"
+    for reason in ("undo_conflict", "tool_failed"):
+        refused = replace(P, state=State.ENDED, place=None, reason=reason, why=why)
+        assert why in read(undo_reply(refused)).codes
+        assert alive(undo_reply(refused)) == []
+    assert undo_reply(replace(P, state=State.PINNED)) == ""
 
 
 @pytest.mark.parametrize("decision", [Decision.ENDED, Decision.APPROVED])

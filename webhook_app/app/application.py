@@ -30,6 +30,7 @@ from webhook_app.worker import Worker
 
 from .forge import GitHub, github
 from .key import key_path, signing_key
+from .memory import StoredMemory
 from .missed import Missed
 
 SWEEP = timedelta(minutes=1)
@@ -102,18 +103,21 @@ async def _hall(
         floors={effect: f.policy() for effect, f in settings.policy_floor.items()},
         machines=settings.machines,
     )
+    if isinstance(here.forge, GitHubForge):
+        here.forge.remember(StoredMemory(ports))
     worker = await _worker(stack, ports, settings, here, poll=poll)
     hall = Hall(
         settings=settings,
         ports=ports,
         worker=worker,
-        metrics=Metrics(store.counts),
+        metrics=Metrics(store.counts, here.brakes),
         ready={
             "store": store.writable,
             "github": lambda: here.reachable,
             "worker": lambda: worker.ready,
         },
         bot=lambda: here.bot,
+        brakes=here.brakes,
     )
     stack.push_async_callback(_cancel, hall.tasks)
     return hall

@@ -1,6 +1,6 @@
 """GitHub as the settings describe it, who we are there, and whether it answers."""
 
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import datetime
@@ -29,6 +29,10 @@ class GitHub:
     def bot(self) -> int | None:
         """The numeric id of our App's own account, once GitHub has said it."""
         return self.forge.bot if isinstance(self.forge, NamedForge) else None
+
+    def brakes(self) -> Mapping[int, tuple[float, int]]:
+        """Where writes wait for a limit: installation -> seconds to go, and how many wait."""
+        return self.forge.brakes() if isinstance(self.forge, GitHubForge) else {}
 
     def watched(self, fetch: Callable[[], Awaitable[int]]) -> Callable[[], Awaitable[int]]:
         """The same fetching, which also learns who we are and whether GitHub answers."""
@@ -91,6 +95,7 @@ async def github(settings: Settings, now: Callable[[], datetime]) -> AsyncIterat
             allow_public=settings.allow_public,
             api_version=settings.api_version,
             writes_per_minute=settings.writes_per_minute,
+            writes_per_hour=settings.writes_per_hour,
             burst=settings.write_burst,
         )
     except ValueError as error:

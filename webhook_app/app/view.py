@@ -62,6 +62,14 @@ class View:
         """The text of the pull request."""
         return render.body(proposal, self._links(proposal))
 
+    def check_name(self, proposal: Proposal) -> str:
+        """The name of the check run on somebody's page."""
+        return render.check_name(proposal)
+
+    def announcement(self, proposal: Proposal) -> str:
+        """The comment that announces a plan on somebody's page."""
+        return render.announcement(proposal, self._links(proposal))
+
     def check(self, proposal: Proposal, verdict: Verdict | None, now: datetime) -> CheckView:
         """The check run as of now."""
         return Check(render.check(proposal, self._links(proposal), verdict, now))
@@ -83,10 +91,13 @@ class View:
         return render.statement_path(proposal, f"{kind}.json")
 
     def _links(self, proposal: Proposal) -> render.Links:
-        return render.Links(self.html, self._name(proposal), f"placet/p/{proposal.id}")
+        branch = "placet/ledger" if proposal.target else f"placet/p/{proposal.id}"
+        return render.Links(self.html, self._name(proposal), branch)
 
     def _name(self, proposal: Proposal) -> str:
         if proposal.place is None:
             return self.names[proposal.repository]
+        if proposal.target:
+            return proposal.place.home
         parts = proposal.place.url.removeprefix(self.html.rstrip("/") + "/").split("/")
         return "/".join(parts[:2])

@@ -1,6 +1,7 @@
 """The agents' commands, over HTTP with PLACET_URL and PLACET_TOKEN."""
 
 import os
+import re
 import sys
 from pathlib import Path
 from typing import Annotated
@@ -18,6 +19,9 @@ def propose(
     arguments: Annotated[str, typer.Argument(help="A JSON file, or - for stdin.")],
     reason: Annotated[str, typer.Option(help="Why; people read it as your claim.")] = "",
     key: Annotated[str | None, typer.Option(help="Same key, same proposal.")] = None,
+    target: Annotated[
+        str | None, typer.Option(help="Show it there: owner/name#12 or owner/name@SHA.")
+    ] = None,
     wait: Annotated[float, typer.Option(help="Seconds to wait until it is over.")] = 0.0,
     as_json: AsJson = False,  # noqa: FBT002 (a switch of the command line)
 ) -> None:
@@ -25,9 +29,10 @@ def propose(
     value = _value(arguments)
     if not isinstance(value, dict):
         give_up('the arguments are not a JSON object. Send something like {"ids": [17]}.')
+    page = _target(target) if target else None
     with _placet() as placet:
         try:
-            said = placet.propose(tool, value, reason=reason, key=key)
+            said = placet.propose(tool, value, reason=reason, key=key, target=page)
             if wait > 0:
                 said = placet.wait(said["proposal"], wait)
         except PlacetError as error:
@@ -55,6 +60,23 @@ def withdraw(
         print_proposal(said)
 
 
+def undo(
+    proposal: str,
+    reason: Annotated[str, typer.Option(help="Why; people read it as your claim.")] = "",
+    as_json: AsJson = False,  # noqa: FBT002
+) -> None:
+    """Ask for taking back what was applied; a person must approve that too."""
+    with _placet() as placet:
+        try:
+            said = placet.undo(proposal, reason=reason)
+        except PlacetError as error:
+            give_up(str(error))
+    if as_json:
+        print_json(said)
+    else:
+        print_proposal(said)
+
+
 def digest_of(
     file: Annotated[str, typer.Argument(help="A plan as JSON, or - for stdin.")],
     as_json: AsJson = False,  # noqa: FBT002
@@ -65,6 +87,16 @@ def digest_of(
         print_json({"digest": found})
     else:
         typer.echo(found)
+
+
+def _target(text: str) -> dict[str, object]:
+    """The page that `owner/name#12` or `owner/name@SHA` means."""
+    found = re.fullmatch(r"([^#@\s]+)(?:#([1-9][0-9]{0,14})|@([0-9a-f]{40}))", text)
+    if found is None:
+        give_up("--target is owner/name#12 or owner/name@SHA, with all 40 digits of the sha.")
+    repository, number, commit = found.groups()
+    named: dict[str, object] = {"pull_request": int(number)} if number else {"commit": commit}
+    return {"repository": repository, **named}
 
 
 def _value(file: str) -> object:

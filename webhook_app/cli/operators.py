@@ -12,7 +12,7 @@ import typer
 from webhook_app.client import Placet, PlacetError
 from webhook_app.settings import FILE, SettingsError, store_path
 
-from .say import AsJson, give_up, print_json, print_proposal, print_rows
+from .say import AsJson, give_up, print_json, print_proposal, print_rows, say
 
 ConfigOption = Annotated[
     Path | None, typer.Option("--config", help=f"Your {FILE}; it says where the store is.")
@@ -161,5 +161,20 @@ def _print_overview(said: dict[str, Any]) -> None:
     for name, fine in said.get("ready", {}).items():
         if not fine:
             typer.echo(f"NOT READY: {name}")
+    _print_stops(said)
     rows = [(p["proposal"], p["status"], p["tool"], p["summary"]) for p in said["latest"]]
     print_rows([("proposal", "status", "tool", "summary"), *rows])
+
+
+def _print_stops(said: dict[str, Any]) -> None:
+    """What stops or slows the server, each in one line with what to do."""
+    for scope, why in said.get("halts", {}).items():
+        say(f"HALTED {scope or 'everything'}: {why}")
+    for found in said.get("problems", []):
+        about = found["proposal"] or f"repository {found['repository']}"
+        say(f"PROBLEM {found['code']}, {about}, since {found['since']}: {found['why']}")
+    for brake in said.get("brakes", []):
+        say(
+            f"BRAKE installation {brake['installation']}: {brake['waiting']} writes wait for "
+            f"GitHub's limits, the next one {brake['seconds']} s"
+        )

@@ -8,7 +8,7 @@ import typer
 
 from webhook_app.settings import FILE, SettingsError, load
 
-from . import asking, explaining, operators, policies
+from . import asking, auditing, explaining, exporting, halting, operators, policies, simulating
 from .say import give_up
 
 program = typer.Typer(
@@ -23,11 +23,17 @@ program.add_typer(policies.policy, name="policy")
 program.command("status")(operators.status)
 program.command("tools")(operators.tools)
 program.command("keys")(operators.keys)
+program.command("freeze")(halting.freeze)
+program.command("unfreeze")(halting.unfreeze)
+program.command("resume")(halting.resume)
+program.command("audit")(auditing.audit_clone)
+program.command("export")(exporting.export)
 program.command("propose")(asking.propose)
 program.command("withdraw")(asking.withdraw)
+program.command("undo")(asking.undo)
 program.command("digest")(asking.digest_of)
 program.command("explain")(explaining.explain)
-program.command("simulate")(explaining.simulate)
+program.command("simulate")(simulating.simulate)
 
 
 @program.command("serve")

@@ -18,6 +18,11 @@ def give_up(message: str) -> NoReturn:
     raise typer.Exit(1)
 
 
+def say(sentence: str) -> None:
+    """Print one line; whatever a terminal would obey in it is spelled out."""
+    typer.echo(printable(sentence, 2000))
+
+
 def print_json(value: Any) -> None:
     """Print JSON that a terminal cannot be led astray by: everything beyond ASCII is escaped."""
     typer.echo(json.dumps(value, indent=2))

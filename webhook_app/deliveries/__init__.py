@@ -6,7 +6,7 @@ GitHub's that we have never seen says nothing, but it can neither be refused nor
 
 from .evidence import Asked, Dismissed, Gone, Nearly, Said, Touch, Touched, voice
 from .payload import NotADelivery
-from .routing import account, proposal_named, read
+from .routing import account, ledger_push, proposal_named, read, read_owned, taken_from_us
 
 __all__ = [
     "Asked",
@@ -18,7 +18,10 @@ __all__ = [
     "Touch",
     "Touched",
     "account",
+    "ledger_push",
     "proposal_named",
     "read",
+    "read_owned",
+    "taken_from_us",
     "voice",
 ]

@@ -141,7 +141,12 @@ class Payload(_Read):
     requested_action: Annotated[Requested | None, _Maybe] = None
     changes: Annotated[dict[str, Any] | None, _Maybe] = None
     ref: _Text = None
+    before: _Text = None
     after: _Text = None
+    deleted: Any = None
+    forced: Any = None
+    repositories: Any = None
+    repositories_removed: Any = None
 
 
 def _refuse(name: str) -> NoReturn:

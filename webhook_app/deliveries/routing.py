@@ -15,9 +15,16 @@ def read(
     `our_app` and `our_user` are the numeric ids of our App and of its bot user, which tell what we
     caused ourselves. Events and actions that nobody knows are read like any other.
     """
+    return read_owned(event, guid, body, our_app, our_user, now)[0]
+
+
+def read_owned(
+    event: str, guid: str, body: bytes, our_app: int, our_user: int | None, now: datetime
+) -> tuple[Delivery, int | None]:
+    """As `read`, and the `account` of it: under load, reading a body twice is felt."""
     seen = payload(body)
     sender = seen.sender.id if seen.sender else None
-    return Delivery(
+    delivery = Delivery(
         guid=guid,
         event=event,
         action=seen.action or "",
@@ -30,11 +37,15 @@ def read(
         head_ref=seen.ref if event == "push" else None,
         received=now,
     )
+    return delivery, _owner(seen)
 
 
 def account(delivery: Delivery) -> int | None:
     """Name the organisation or user whose installation sent this; None when it belongs to none."""
-    seen = payload(delivery.body)
+    return _owner(payload(delivery.body))
+
+
+def _owner(seen: Payload) -> int | None:
     if seen.repository and seen.repository.owner:
         return seen.repository.owner.id
     owner = (seen.installation or {}).get("account")
@@ -47,6 +58,28 @@ def proposal_named(delivery: Delivery, our_app: int) -> str | None:
     run = payload(delivery.body).check_run
     ours = run is not None and run.app is not None and run.app.id == our_app
     return run.external_id if run and ours else None
+
+
+def taken_from_us(delivery: Delivery) -> frozenset[int]:
+    """Read which repositories an installation event says that we can no longer use."""
+    seen = payload(delivery.body)
+    match delivery.event, delivery.action:
+        case "installation", "deleted":
+            listed = seen.repositories
+        case "installation_repositories", "removed":
+            listed = seen.repositories_removed
+        case _:
+            listed = None
+    listed = listed if isinstance(listed, list) else []
+    ids = [one.get("id") for one in listed if isinstance(one, dict)]
+    return frozenset(i for i in ids if isinstance(i, int))
+
+
+def ledger_push(delivery: Delivery) -> tuple[str, str, bool]:
+    """Read a push: the commit before, the one after, and whether history was lost by it."""
+    seen = payload(delivery.body)
+    lost = seen.deleted is True or seen.forced is True
+    return seen.before or "", seen.after or "", lost
 
 
 def number(seen: Payload) -> int | None:

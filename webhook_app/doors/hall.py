@@ -16,6 +16,7 @@ from proposals.store import Agent, Store
 from proposals.tools import Catalog
 from webhook_app.settings import Settings
 
+from .intake import Intake
 from .metrics import Metrics
 from .problem import Problem
 
@@ -26,12 +27,16 @@ class Waker(Protocol):
     def wake(self) -> None:
         """Look now instead of at the next turn."""
 
+    def nudge(self, id_: str) -> None:
+        """Look at one proposal now."""
+
 
 @dataclass(frozen=True, slots=True)
 class Hall:
     """The running server, as a door sees it; `ready` are the checks of /readyz by name.
 
-    `bot` gives the numeric id of our App's bot user, None as long as it is not known; `tasks` are
+    `bot` gives the numeric id of our App's bot user, None as long as it is not known; `brakes`
+    tells where writes wait for a limit (installation -> seconds, how many); `tasks` are
     the plannings that go on, and `patience` is how many seconds a caller waits for one.
     """
 
@@ -41,8 +46,14 @@ class Hall:
     metrics: Metrics
     ready: Mapping[str, Callable[[], bool]] = field(default_factory=dict)
     bot: Callable[[], int | None] = lambda: None
+    brakes: Callable[[], Mapping[int, tuple[float, int]]] = dict
     tasks: set[asyncio.Task[Proposal]] = field(default_factory=set)
     patience: float = 20.0
+    intake: Intake = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Open the way in."""
+        object.__setattr__(self, "intake", Intake(self.ports.store, self.worker.wake))
 
     @property
     def store(self) -> Store:

@@ -1,4 +1,4 @@
-"""The agents' API, /v1: propose a call, ask how it stands, take it back, list the tools.
+"""The agents' API, /v1: propose a call, ask how it stands, take it back, undo it, list the tools.
 
 Bodies are read by the rules of plans (proposals.canonical), so that what is approved is what was
 sent: a key given twice, NaN or an integer that JSON readers round is an error, never a guess.
@@ -6,22 +6,24 @@ sent: a key given twice, NaN or an integer that JSON readers round is an error, 
 
 import asyncio
 import re
+from collections.abc import Coroutine
 from typing import Annotated, Any, TypeVar
 
 import structlog
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import JSONResponse
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, WithJsonSchema
 
 from proposals import flow
 from proposals.answer import answer, details
-from proposals.canonical import JSON, MAX_TEXT, NotCanonical, loads, same
-from proposals.flow import Ask
+from proposals.canonical import MAX_TEXT, NotCanonical, loads, same
+from proposals.flow import Ask, same_page
 from proposals.lifecycle import State
 from proposals.plan import Proposal
 from proposals.store import Agent
 from proposals.tools import Tool
 
+from .aimed import TARGET, Targeted
 from .hall import Caller, Hall, Here, body, is_json
 from .problem import Problem
 
@@ -40,7 +42,7 @@ class Asking(_Strict):
     tool: Annotated[str, Field(min_length=1, max_length=200)]
     arguments: dict[str, Any]
     reason: Annotated[str, Field(max_length=2000)] = ""
-    target: Any = None
+    target: Annotated[Targeted | None, WithJsonSchema(TARGET)] = None
 
 
 class TakingBack(_Strict):
@@ -65,10 +67,8 @@ async def propose(request: Request, here: Here, caller: Caller) -> JSONResponse:
     With the header Idempotency-Key the same call always gives the same proposal.
     """
     asked = await _read(request, Asking)
-    if asked.target is not None:
-        hint = "Leave target out: every proposal gets a pull request of its own."
-        raise Problem(422, "target_not_allowed", "A call cannot choose its target.", hint)
-    ask = Ask(caller, asked.tool, asked.arguments, said=asked.reason, key=_key(request))
+    aim = asked.target.aim() if asked.target else None
+    ask = Ask(caller, asked.tool, asked.arguments, said=asked.reason, key=_key(request), aim=aim)
     proposal = await _planned(here, ask)
     here.metrics.asked.labels(proposal.state.value).inc()
     _log.info(
@@ -95,11 +95,13 @@ def proposals(
 @router.get("/proposals/{proposal}")
 def status(proposal: str, here: Here, caller: Caller) -> dict[str, Any]:
     """Tell how a proposal stands, with its last verdict and its receipt."""
-    found = here.store.proposal(proposal)
-    if found is None or found.agent != caller.name:
-        detail = "There is no such proposal of yours."
-        raise Problem(404, "not_found", detail, "GET /v1/proposals lists yours.")
-    return details(found, here.settings.url)
+    return details(_own(here, caller, proposal), here.settings.url)
+
+
+@router.get("/proposals/{proposal}/explanation")
+async def explanation(proposal: str, here: Here, caller: Caller) -> dict[str, Any]:
+    """Tell why it is or is not approved, rule by rule; GitHub is asked and nothing is changed."""
+    return await flow.explanation(here.ports, _own(here, caller, proposal))
 
 
 @router.post("/proposals/{proposal}/withdraw", openapi_extra=_takes(TakingBack))
@@ -112,10 +114,35 @@ async def withdraw(proposal: str, request: Request, here: Here, caller: Caller) 
     return details(ended, here.settings.url)
 
 
+@router.post("/proposals/{proposal}/undo", openapi_extra=_takes(TakingBack))
+async def undo(proposal: str, request: Request, here: Here, caller: Caller) -> JSONResponse:
+    """Ask for taking back what a proposal did: a new proposal, which needs its own approvals.
+
+    Every time the same one, as long as it waits, runs or is applied.
+    """
+    original = _own(here, caller, proposal)
+    why = (await _read(request, TakingBack, empty=True)).reason
+    asked = await _in_time(here, flow.undo(here.ports, original, said=why))
+    asked = asked or here.store.undo_of(original.id)
+    if asked is None:
+        raise _still_planning()
+    _log.info("undo asked", agent=caller.name, proposal=asked.id, undoes=original.id)
+    return JSONResponse(answer(asked), status_code=202 if asked.state is State.PLANNING else 200)
+
+
 @router.get("/tools")
 def tools(here: Here, caller: Caller) -> dict[str, Any]:  # noqa: ARG001 (the token is asked for)
     """List the tools that are declared; every other one is denied."""
     return {"tools": [described(tool) for tool in here.catalog.list()]}
+
+
+def _own(here: Hall, caller: Agent, proposal: str) -> Proposal:
+    """One of the agent's own proposals; others are not there for it."""
+    found = here.store.proposal(proposal)
+    if found is None or found.agent != caller.name:
+        detail = "There is no such proposal of yours."
+        raise Problem(404, "not_found", detail, "GET /v1/proposals lists yours.")
+    return found
 
 
 def described(tool: Tool) -> dict[str, Any]:
@@ -126,7 +153,9 @@ def described(tool: Tool) -> dict[str, Any]:
         "touches": list(tool.touches),
         "mode": tool.mode,
         "gated": tool.effect != "read",
+        "undo": tool.undo,
         "summary": tool.summary,
+        "targets": list(tool.targets),
         "arguments": tool.arguments,
     }
 
@@ -163,12 +192,16 @@ def _key(request: Request) -> str | None:
 
 
 async def _planned(here: Hall, ask: Ask) -> Proposal:
-    """Plan in a task of its own: it goes on when the caller stops waiting."""
-    task = asyncio.create_task(flow.propose(here.ports, ask))
+    return await _in_time(here, flow.propose(here.ports, ask)) or _planning(here, ask)
+
+
+async def _in_time(here: Hall, work: Coroutine[Any, Any, Proposal]) -> Proposal | None:
+    """Plan in a task of its own: it goes on when the caller stops waiting; None then."""
+    task = asyncio.create_task(work)
     here.tasks.add(task)
     task.add_done_callback(lambda done: _over(here, done))
     done, _ = await asyncio.wait({task}, timeout=here.patience)
-    return task.result() if done else _planning(here, ask)
+    return task.result() if done else None
 
 
 def _over(here: Hall, task: asyncio.Task[Proposal]) -> None:
@@ -181,12 +214,16 @@ def _over(here: Hall, task: asyncio.Task[Proposal]) -> None:
 def _planning(here: Hall, ask: Ask) -> Proposal:
     """The proposal that a call still plans for."""
     for proposal in here.store.proposals(agent=ask.agent.name, state=State.PLANNING, limit=200):
-        if _means(proposal, ask.agent, ask.tool, ask.arguments):
+        if _means(proposal, ask):
             return proposal
+    raise _still_planning()
+
+
+def _still_planning() -> Problem:
     hint = "Send exactly the same call again."
-    raise Problem(503, "still_planning", "The call is still being planned.", hint)
+    return Problem(503, "still_planning", "The call is still being planned.", hint)
 
 
-def _means(proposal: Proposal, agent: Agent, tool: str, arguments: JSON) -> bool:
-    mine = proposal.agent == agent.name and proposal.tool == tool
-    return mine and same(proposal.arguments, arguments)
+def _means(proposal: Proposal, ask: Ask) -> bool:
+    mine = proposal.agent == ask.agent.name and proposal.tool == ask.tool and not proposal.undoes
+    return mine and same(proposal.arguments, ask.arguments) and same_page(proposal, ask.aim)

@@ -6,11 +6,13 @@ from prometheus_client import CollectorRegistry, Counter, generate_latest
 from prometheus_client.core import GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
+Brakes = Callable[[], Mapping[int, tuple[float, int]]]
+
 
 class Metrics:
     """The counters of the doors, and what lies in the store at the moment of asking."""
 
-    def __init__(self, counts: Callable[[], Mapping[str, int]]) -> None:
+    def __init__(self, counts: Callable[[], Mapping[str, int]], brakes: Brakes = dict) -> None:
         self.registry = CollectorRegistry()
         self.deliveries = Counter(
             "placet_deliveries", "Webhook deliveries by answer", ["answer"], registry=self.registry
@@ -19,6 +21,7 @@ class Metrics:
             "placet_asked", "Calls of agents by status or code", ["answer"], registry=self.registry
         )
         self.registry.register(_Stored(counts))
+        self.registry.register(_Braked(brakes))
 
     def text(self) -> bytes:
         """Everything in Prometheus' text format."""
@@ -41,3 +44,27 @@ class _Stored(Collector):
         for what, count in sorted(self._counts().items()):
             gauge.add_metric([what], count)
         yield gauge
+
+
+class _Braked(Collector):
+    """Where the pace of writes is the brake right now."""
+
+    def __init__(self, brakes: Brakes) -> None:
+        self._brakes = brakes
+
+    def describe(self) -> Iterator[Metric]:
+        """Say nothing in advance."""
+        return iter(())
+
+    def collect(self) -> Iterator[Metric]:
+        """Seconds until the next write, and how many wait, by installation."""
+        seconds = GaugeMetricFamily(
+            "placet_brake_seconds", "Seconds until GitHub's limits let us write", labels=["of"]
+        )
+        waiting = GaugeMetricFamily(
+            "placet_brake_waiting", "Writes that wait for GitHub's limits", labels=["of"]
+        )
+        for installation, (left, count) in sorted(self._brakes().items()):
+            seconds.add_metric([str(installation)], left)
+            waiting.add_metric([str(installation)], count)
+        yield from (seconds, waiting)

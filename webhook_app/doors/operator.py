@@ -4,14 +4,18 @@ import re
 import secrets
 from typing import Annotated, Any
 
-from fastapi import APIRouter, FastAPI
+from fastapi import APIRouter, FastAPI, Query
 from pydantic import BaseModel, ConfigDict, Field
 
+from checks.simulate import as_data
 from proposals import flow
 from proposals.answer import answer, details
+from proposals.plan import Proposal
 from proposals.store import Agent, NameTaken
 
+from . import halting
 from .hall import Hall, Here, token_hash
+from .halting import standing
 from .http import described
 from .problem import Problem, answer_problems
 
@@ -41,6 +45,7 @@ def operators_app(main: FastAPI) -> FastAPI:
     """The application for the socket, over the hall that the main application has made."""
     app = FastAPI(title="Placet, for its operator", openapi_url=None)
     app.include_router(router)
+    app.include_router(halting.router)
     app.state.hall = main.state.hall
     answer_problems(app)
     return app
@@ -85,7 +90,35 @@ def status(here: Here, proposal: str | None = None) -> dict[str, Any]:
         return _one(here, proposal)
     checks = {name: check() for name, check in here.ready.items()}
     latest = [answer(p) for p in here.store.proposals(limit=20)]
-    return {"counts": here.store.counts(), "ready": checks, "latest": latest}
+    stands = {"counts": here.store.counts(), "ready": checks, "latest": latest}
+    return stands | standing(here)
+
+
+@router.get("/explanation")
+async def explanation(here: Here, proposal: str) -> dict[str, Any]:
+    """Tell why a proposal is or is not approved, rule by rule; nothing is changed."""
+    return await flow.explanation(here.ports, _found(here, proposal))
+
+
+@router.get("/facts")
+async def facts(
+    here: Here,
+    proposal: str,
+    login: Annotated[tuple[str, ...], Query(max_length=20)] = (),
+) -> dict[str, Any]:
+    """Tell what a verdict on an open proposal is computed from, as data, for `placet simulate`.
+
+    `login` names people who have said nothing yet; GitHub is asked what they may do.
+    """
+    found = _found(here, proposal)
+    if found.place is None:
+        hint = "Try again when its pull request is open."
+        raise Problem(409, "not_open", "Nobody has been asked yet.", hint)
+    looked = await flow.look(here.ports, found)
+    scene, people = await flow.meet(here.ports, found, looked.scene, login)
+    said = {n: {"id": p.id, "login": p.login, "kind": p.kind} for n, p in people.items()}
+    about = {"basis": looked.basis, "note": looked.note}
+    return as_data(scene) | about | {"people": said, "state": found.state.value}
 
 
 @router.get("/tools")
@@ -105,11 +138,16 @@ def keys(here: Here) -> dict[str, Any]:
 
 def _one(here: Hall, proposal: str) -> dict[str, Any]:
     """One proposal, whoever asked for it."""
+    found = _found(here, proposal)
+    return details(found, here.settings.url) | {"agent": found.agent}
+
+
+def _found(here: Hall, proposal: str) -> Proposal:
     found = here.store.proposal(proposal)
     if found is None:
         hint = "placet status lists the latest."
         raise Problem(404, "not_found", "There is no such proposal.", hint)
-    return details(found, here.settings.url) | {"agent": found.agent}
+    return found
 
 
 def _shown(agent: Agent) -> dict[str, Any]:

@@ -1,26 +1,27 @@
 """POST /webhook: GitHub's deliveries. What is answered with 202 is durable, except what is ignored.
 
 A delivery is checked in this order, and nothing is parsed before the signature is right: size 413,
-signature 401, media type 415, headers 400, our own App 403, body 400.
+room 503, signature 401, media type 415, headers 400, our own App 403, body 400.
 """
 
+import asyncio
 import hashlib
 import hmac
 import re
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Awaitable, Iterable
 
 import structlog
 from fastapi import APIRouter, Request
 from fastapi.responses import JSONResponse
 
 from proposals.store import Delivery
-from webhook_app.deliveries import NotADelivery, account, read
+from webhook_app.deliveries import NotADelivery, read_owned
 
 from .hall import Hall, Here, body, is_json
 from .problem import Problem
 
 router = APIRouter()
+DEADLINE = 10.0  # seconds
 _log = structlog.get_logger("placet")
 _SIGNATURE = re.compile(r"sha256=([0-9a-f]{64})")
 _GUID = re.compile(r"[!-~]{1,100}")
@@ -46,13 +47,14 @@ def signed(raw: bytes, header: str, secrets: Iterable[bytes]) -> bool:
 async def webhook(request: Request, here: Here) -> JSONResponse:
     """Take one delivery in; `status` is accepted, seen (delivered before) or ignored."""
     try:
-        raw = await body(request, here.settings.max_body)
-        delivery = _delivery(request, here, raw)
+        with here.intake.room(stated(request, here.settings.max_body)):
+            raw = await in_time(body(request, here.settings.max_body))
+            delivery, owner = _delivery(request, here, raw)
+            status = await _status(here, delivery, owner)
     except Problem as problem:
         here.metrics.deliveries.labels(problem.code).inc()
         _log.warning("delivery refused", code=problem.code)
         raise
-    status = _status(here, delivery)
     here.metrics.deliveries.labels(status).inc()
     _log.info(
         "delivery", status=status, guid=delivery.guid, github=delivery.event,
@@ -61,7 +63,7 @@ async def webhook(request: Request, here: Here) -> JSONResponse:
     return JSONResponse({"status": status}, status_code=202)
 
 
-def _delivery(request: Request, here: Hall, raw: bytes) -> Delivery:
+def _delivery(request: Request, here: Hall, raw: bytes) -> tuple[Delivery, int | None]:
     headers, now = request.headers, here.now()
     [signature, *more] = headers.getlist("x-hub-signature-256") or [""]
     if more or not signed(raw, signature, here.settings.secrets(now)):
@@ -78,7 +80,7 @@ def _delivery(request: Request, here: Hall, raw: bytes) -> Delivery:
         raise Problem(400, "bad_headers", "X-GitHub-Event or X-GitHub-Delivery is missing.", hint)
     _refuse_other_hooks(headers.get("x-github-hook-installation-target-id", ""), here)
     try:
-        return read(event, guid, raw, here.settings.app_id, here.bot(), now)
+        return read_owned(event, guid, raw, here.settings.app_id, here.bot(), now)
     except NotADelivery as error:
         raise Problem(400, error.code, f"This is no delivery: {error}.", "Redeliver it.") from None
 
@@ -94,10 +96,23 @@ def _refuse_other_hooks(target: str, here: Hall) -> None:
         raise Problem(403, "other_hook", detail, hint)
 
 
-def _status(here: Hall, delivery: Delivery) -> str:
-    owner: Any = account(delivery)
+async def _status(here: Hall, delivery: Delivery, owner: int | None) -> str:
     if owner is not None and owner not in here.settings.accounts:
         return "ignored"
-    new = here.store.accept(delivery)
-    here.worker.wake()
-    return "accepted" if new else "seen"
+    return "accepted" if await here.intake.put(delivery) else "seen"
+
+
+def stated(request: Request, limit: int) -> int:
+    """How many bytes a body says it has; one that does not say may have as many as are allowed."""
+    said = request.headers.get("content-length", "")
+    known = said.isascii() and said.isdecimal() and len(said) <= len(str(limit))
+    return min(int(said), limit) if known else limit
+
+
+async def in_time(reading: Awaitable[bytes]) -> bytes:
+    """The body, if it comes within the time that GitHub itself gives a delivery."""
+    try:
+        async with asyncio.timeout(DEADLINE):
+            return await reading
+    except TimeoutError:
+        raise Problem(408, "too_slow", "The body did not come in time.", "Send again.") from None

@@ -28,7 +28,14 @@ class NotSent(Refused):
 
 
 class Limited(Unavailable):
-    """A rate limit: GitHub wants no more requests for `retry_after` seconds."""
+    """A rate limit: GitHub wants no more requests for `retry_after` seconds.
+
+    `told`: GitHub said how long; otherwise each further one must be waited for twice as long.
+    """
+
+    def __init__(self, message: str, retry_after: float, *, told: bool = True) -> None:
+        super().__init__(message, retry_after)
+        self.told = told
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,10 +106,18 @@ def judged(method: str, asked: str, response: httpx.Response, now: datetime) -> 
     if status in _MOVED:
         raise Refused(f"GitHub points elsewhere; redirects are not followed ({words})", status)
     if status in _LIMITED and (pause := _pause(response, now)) is not None:
-        raise Limited(f"GitHub asks to wait {pause:.0f} s ({words})", pause)
+        told = bool(response.headers.get("retry-after"))
+        raise Limited(f"GitHub asks to wait {pause:.0f} s ({words})", pause, told=told)
     if status >= 500:  # noqa: PLR2004
         raise no_answer(method, words)
-    raise Refused(f"GitHub refused ({words})", status)
+    raise Refused(f"GitHub refused ({words})", status, _code(status, words))
+
+
+def _code(status: int, words: str) -> str:
+    """A 403 that is no limit: something that only people can change."""
+    if status != 403:  # noqa: PLR2004
+        return "refused"
+    return "archived" if "archived" in words else "permission_missing"
 
 
 def _message(response: httpx.Response) -> str:

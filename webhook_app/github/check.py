@@ -26,9 +26,11 @@ def check_body(view: CheckView) -> dict[str, Any]:
     }
 
 
-async def find_check(repo: Repository, head: str, proposal: str) -> CheckRun | None:
+async def find_check(
+    repo: Repository, head: str, proposal: str, name: str = CHECK
+) -> CheckRun | None:
     """Our own check run of a proposal on a commit, the oldest if there were two."""
-    query = {"check_name": CHECK, "filter": "all"}
+    query = {"check_name": name, "filter": "all"}
     found: list[CheckRun] = []
     parts = ("commits", head, "check-runs")
     async for page in pages(lambda step: repo.ask("GET", *parts, query=step), query):

@@ -15,7 +15,7 @@ from proposals.ports import Lost, Refused, Unavailable
 
 from .answer import READS, Limited, NotSent, Reply, broken, judged
 from .kept import Kept, as_app, bare
-from .pace import Pace
+from .pace import Limits, Pace
 from .route import Route, route
 from .setup import ForgeSettings
 from .shapes import InstallationToken
@@ -47,7 +47,8 @@ class Client:
         self.sleep = sleep
         self._app = as_app(settings, tls, transport)
         self._bare = bare(settings, tls, transport)
-        self._pace = Pace(settings.writes_per_minute, settings.burst, clock, sleep)
+        limits = Limits(settings.writes_per_minute, settings.burst, settings.writes_per_hour)
+        self.pace = Pace(limits, clock, sleep)
         self._tokens = Tokens(self._mint, clock)
         self._stack = AsyncExitStack()
 
@@ -66,13 +67,23 @@ class Client:
         return await self._send(self._app, method, path, query, body, {})
 
     async def installed(
-        self, scope: Scope, method: str, path: Route, query: Query | None = None, body: Any = None
+        self,
+        scope: Scope,
+        method: str,
+        path: Route,
+        query: Query | None = None,
+        body: Any = None,
+        *,
+        urgent: bool = False,
     ) -> Reply:
         """Ask with an installation's token, writes in their turn; errors as `app`."""
         if method in READS:
+            self.pace.check(scope.installation)
             return await self._limited(scope, method, path, query, body)
-        async with self._pace.turn(scope.installation):
-            return await self._limited(scope, method, path, query, body)
+        async with self.pace.turn(scope.installation, urgent=urgent):
+            reply = await self._limited(scope, method, path, query, body)
+        self.pace.worked(scope.installation)
+        return reply
 
     async def _limited(
         self, scope: Scope, method: str, path: Route, query: Query | None, body: Any
@@ -80,7 +91,7 @@ class Client:
         try:
             return await self._with_token(scope, method, path, query, body)
         except Limited as limit:
-            self._pace.close(scope.installation, limit.retry_after)
+            self.pace.close(scope.installation, limit.retry_after, told=limit.told)
             raise
 
     async def _with_token(

@@ -33,6 +33,11 @@ class Looking:
     proposal: Proposal
     teams: frozenset[str] = frozenset()
 
+    @property
+    def page(self) -> Repository:
+        """The repository in which it is shown."""
+        return self.repo
+
     async def glance(self, voices: Sequence[Voice]) -> Sight:
         """The page, the reviews, and what the people may do; raises when there is no page."""
         number = self.proposal.at.number
@@ -87,7 +92,7 @@ class Looking:
 
     async def _commented(self, voice: Voice) -> list[Voice]:
         try:
-            reply = await self.repo.ask("GET", "issues", "comments", voice.order)
+            reply = await self.page.ask("GET", "issues", "comments", voice.order)
             return [commented(voice, reply.read(Comment))]
         except Refused as refused:
             gone = refused.status == NOT_FOUND

@@ -31,10 +31,12 @@ def blob_sha(data: bytes) -> str:
     return hashlib.sha1(b"blob %d\0" % len(data) + data, usedforsecurity=False).hexdigest()
 
 
-async def create(repo: Repository, branch: str, path: str, data: bytes, message: str) -> Written:
+async def create(
+    repo: Repository, branch: str, path: str, data: bytes, message: str, *, urgent: bool = False
+) -> Written:
     """Write a file that must not be there yet: Refused 422 or 409 when it is; raises ForgeError."""
     body = {"message": message, "content": base64.b64encode(data).decode(), "branch": branch}
-    reply = await repo.ask("PUT", "contents", *inside(path), body=body)
+    reply = await repo.ask("PUT", "contents", *inside(path), body=body, urgent=urgent)
     return reply.read(Written)
 
 

@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Self
 
@@ -11,15 +11,15 @@ import httpx
 from checks.facts import Access, Person, Voice
 from checks.verdict import Verdict
 from proposals.lifecycle import State
-from proposals.plan import Place, Proposal
-from proposals.ports import Fence, ForgeError, PolicyFile, Sight
+from proposals.plan import Aim, Place, Proposal, Target
+from proposals.ports import Fence, ForgeError, PolicyFile, Refused, Sight
 
 from .check import check_body
 from .client import Client
 from .deliveries import DeliveryLog
 from .facts import Looking, policy_file
-from .ledger import Ledger
-from .people import access_of, pinned_rule
+from .ledger import Forgetful, Ledger, Memory
+from .people import access_of, account_of, pinned_rule
 from .places import Places
 from .publish import Opening
 from .repository import Repository
@@ -29,7 +29,9 @@ from .settle import close, merge
 from .setup import ForgeSettings
 from .shapes import Account, Pull, ThisApp
 from .statements import end_of, start_of
-from .talk import said, say
+from .talk import comment_of, reword, said, say
+from .tied import ANNOUNCEMENT, Tying, target_of
+from .tied_facts import TiedLooking
 from .view import Render
 
 OUTCOME = "outcome"
@@ -55,7 +57,7 @@ class GitHubForge:
         self._client = Client(settings, now, clock=clock, sleep=sleep, transport=transport)
         self._render = render
         self._now = now
-        self._ledger = Ledger()
+        self._ledger = Ledger(Forgetful())
         self._reviewers = Reviewers()
         self._app: ThisApp | None = None
         self._user_id: int | None = None
@@ -68,6 +70,14 @@ class GitHubForge:
 
     async def __aexit__(self, *_: object) -> None:
         await self._client.__aexit__()
+
+    def remember(self, memory: Memory) -> None:
+        """Keep what must outlive this process there, from now on."""
+        self._ledger.memory = memory
+
+    def brakes(self) -> dict[int, tuple[float, int]]:
+        """Where writes wait now: installation -> seconds to go, and how many wait."""
+        return self._client.pace.brakes()
 
     async def slug(self) -> str:
         """The App's name in addresses; its account is `slug[bot]`."""
@@ -87,11 +97,34 @@ class GitHubForge:
         """Read the policy from the default branch of the governing repository."""
         return await policy_file(await self.places.of(repository))
 
+    async def reach(self, repository: int) -> None:
+        """Look afresh whether a repository can be used; Refused with the `code` of what bars it."""
+        await self._ledger.probe(await self.places.of(repository, fresh=True))
+
+    async def resolve(self, repository: int, logins: Iterable[str]) -> Mapping[str, int | None]:
+        """Read which account each login is now; None for one that no person has."""
+        repo, asked = await self.places.of(repository), list(logins)
+        found = await asyncio.gather(*(account_of(repo, login) for login in asked))
+        return dict(zip(asked, found, strict=True))
+
+    async def aim(self, aim: Aim) -> Target:
+        """Read the page that a call is tied to; Refused, in words for the agent, when it can't."""
+        return await target_of(await self.places.named(aim.repository), aim)
+
     async def publish(self, proposal: Proposal, plan_file: bytes) -> Place:
-        """Open the pull request with the plan and its check run, or find what is there already."""
+        """Show the plan on a page of its own or on its target, or find what is there already."""
         repo = await self._repo(proposal)
+        if proposal.target:
+            there, us = await self._page(proposal), await self.our_user_id()
+            tying = Tying(repo, there, self._ledger, self._render, proposal, proposal.target, us)
+            return await tying.run(plan_file)
         opening = Opening(repo, self._ledger, self._render, proposal)
-        place, pull = await opening.run(plan_file)
+        try:
+            place, pull = await opening.run(plan_file)
+        except Refused:
+            self._ledger.forget(repo)
+            await self._ledger.tip(repo)  # it may have been deleted, which is another error
+            raise
         self._learn(pull)
         await self._reviewers.ask(repo, proposal, place.number)
         return place
@@ -109,14 +142,22 @@ class GitHubForge:
         repo = await self._repo(proposal)
         rule = pinned_rule(proposal)
         teams = rule.teams() if rule else frozenset()
-        return await Looking(repo, self.log, self._render, proposal, teams).glance(voices)
+        return await (await self._looking(repo, proposal, teams)).glance(voices)
 
     async def look(
         self, proposal: Proposal, voices: Sequence[Voice], teams: frozenset[str]
     ) -> Sight:
         """Read all: `glance`, the policy, each granting comment, the delivery log of buttons."""
         repo = await self._repo(proposal)
-        return await Looking(repo, self.log, self._render, proposal, teams).look(voices)
+        return await (await self._looking(repo, proposal, teams)).look(voices)
+
+    async def _looking(
+        self, repo: Repository, proposal: Proposal, teams: frozenset[str]
+    ) -> Looking:
+        if proposal.target is None:
+            return Looking(repo, self.log, self._render, proposal, teams)
+        there = await self._page(proposal)
+        return TiedLooking(repo, self.log, self._render, proposal, teams, there)
 
     async def access(self, proposal: Proposal, person: Person, teams: frozenset[str]) -> Access:
         """Read what one person may do on the governing repository."""
@@ -132,8 +173,11 @@ class GitHubForge:
         return await start_of(repo, self._ledger, proposal, path, statement).fence()
 
     async def restore(self, proposal: Proposal) -> datetime:
-        """Put back the title and text of the page; GitHub's date of the restoring."""
-        repo = await self._repo(proposal)
+        """Put back our words on the page; GitHub's date of the restoring."""
+        repo = await self._page(proposal)
+        if proposal.at.announced is not None:
+            words = comment_of(proposal, ANNOUNCEMENT, self._render.announcement(proposal))
+            return await reword(repo, proposal.at.announced, words)
         body = {"title": self._render.title(proposal), "body": self._render.body(proposal)}
         reply = await repo.ask("PATCH", "pulls", proposal.at.number, body=body)
         pull = reply.read(Pull)
@@ -141,13 +185,18 @@ class GitHubForge:
 
     async def show(self, proposal: Proposal, verdict: Verdict | None) -> None:
         """Bring the check run up to date with the proposal's state and verdict."""
-        repo = await self._repo(proposal)
+        repo = await self._page(proposal)
         body = check_body(self._render.check(proposal, verdict, self._now()))
         await repo.ask("PATCH", "check-runs", proposal.at.check_run, body=body)
 
     async def reply(self, proposal: Proposal, key: str, text: str, *, again: bool) -> None:
-        """Answer the fact `key` with one comment; `again`: an earlier try may have got through."""
-        repo = await self._repo(proposal)
+        """Answer the fact `key` with one comment; `again`: an earlier try may have got through.
+
+        On a bare commit there is no conversation: the check run says all.
+        """
+        if not proposal.at.number:
+            return
+        repo = await self._page(proposal)
         if again and await said(repo, proposal, key, await self.our_user_id()):
             return
         await say(repo, proposal, key, text)
@@ -165,10 +214,12 @@ class GitHubForge:
         await end_of(repo, self._ledger, proposal, path, statement).stand()
 
     async def settle(self, proposal: Proposal) -> None:
-        """Merge the page at the pinned head with its trailers, or close it when nothing ran.
+        """Merge our own page at the pinned head, or close it; somebody else's is never touched.
 
         An unknown outcome leaves it open, for people to resolve.
         """
+        if proposal.target:
+            return
         repo = await self._repo(proposal)
         if proposal.state is State.APPLIED:
             await merge(repo, self._ledger, proposal, self._render.merge_message(proposal))
@@ -179,6 +230,10 @@ class GitHubForge:
         """Say the outcome in one comment; `again` as in `reply`."""
         text = self._render.outcome_comment(proposal)
         await self.reply(proposal, OUTCOME, text, again=again)
+
+    async def _page(self, proposal: Proposal) -> Repository:
+        """Where it is shown."""
+        return await self.places.of(proposal.page)
 
     async def _repo(self, proposal: Proposal) -> Repository:
         return await self.places.of(proposal.repository)

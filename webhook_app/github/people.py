@@ -9,7 +9,7 @@ from proposals.plan import Proposal
 from proposals.ports import ForgeError, Refused
 
 from .repository import NOT_FOUND, Repository
-from .shapes import Membership, Permission
+from .shapes import Account, Membership, Permission
 
 _FINER = {("write", "maintain"), ("read", "triage")}
 
@@ -45,6 +45,18 @@ async def access_of(repo: Repository, person: Person, teams: frozenset[str]) -> 
         frozenset(team for team in asked if member[team]),
         frozenset(team for team in asked if member[team] is None),
     )
+
+
+async def account_of(repo: Repository, login: str) -> int | None:
+    """The numeric id of the person who has this login now; None when no person has it."""
+    try:
+        found = (await repo.reach("GET", ("users", login))).read(Account)
+    except Refused as refused:
+        if refused.status == NOT_FOUND:
+            return None
+        raise
+    same = found.login.lower() == login.lower() and found.type == "User"
+    return found.id if same else None
 
 
 async def _permission(repo: Repository, person: Person) -> Access:

@@ -35,10 +35,16 @@ class Repository:
     moved: Callable[[int], None]
 
     async def ask(
-        self, method: str, *parts: str | int, query: Query | None = None, body: Any = None
+        self,
+        method: str,
+        *parts: str | int,
+        query: Query | None = None,
+        body: Any = None,
+        urgent: bool = False,
     ) -> Reply:
-        """Ask below /repos/{owner}/{repo}; raises ForgeError."""
-        return await self.reach(method, ("repos", self.owner, self.name, *parts), query, body)
+        """Ask below /repos/{owner}/{repo}; raises ForgeError. `urgent` writes go first."""
+        where = ("repos", self.owner, self.name, *parts)
+        return await self.reach(method, where, query, body, urgent=urgent)
 
     async def reach(
         self,
@@ -48,12 +54,14 @@ class Repository:
         body: Any = None,
         *,
         teams: bool = False,
+        urgent: bool = False,
     ) -> Reply:
         """Ask anything with this repository's token, or with one that may only read teams."""
         allowed = _TEAMS if teams else _WORK
         scope = Scope.of(self.installation, self.id, **allowed)
         try:
-            return await self.client.installed(scope, method, route(*parts), query, body)
+            path = route(*parts)
+            return await self.client.installed(scope, method, path, query, body, urgent=urgent)
         except Refused as refused:
             if refused.status in (401, 403):
                 self.moved(self.id)
@@ -94,4 +102,6 @@ class Repository:
             raise Unavailable(f"{self.owner}/{self.name} is another repository now")
         if not there.private and not self.client.settings.allow_public:
             self.moved(self.id)
-            raise Refused(f"{self.owner}/{self.name} has become public; see `allow_public`", 403)
+            raise Refused(
+                f"{self.owner}/{self.name} has become public; see `allow_public`", 403, "public"
+            )

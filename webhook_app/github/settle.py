@@ -28,7 +28,7 @@ async def merge(
     }
     async with ledger.line(repo):
         try:
-            reply = await repo.ask("PUT", "pulls", place.number, "merge", body=body)
+            reply = await repo.ask("PUT", "pulls", place.number, "merge", body=body, urgent=True)
             ledger.moved(repo, reply.read(Merged).sha)
         except (Refused, Lost) as trouble:
             if isinstance(trouble, Refused) and trouble.status not in _MAY_BE_MERGED:

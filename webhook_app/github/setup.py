@@ -16,9 +16,9 @@ class ForgeSettings:
     """The App and its GitHub; ValueError, with words for the operator, when it cannot work.
 
     `accounts`: numeric ids of the organisations and users whose installations count.
-    `writes_per_minute` None: no pacing (a GitHub Enterprise Server without rate limits); `burst`
-    writes may follow each other at once. `timeout` and `deadline` are seconds, for one step of a
-    request and for all of it.
+    `writes_per_minute` None: no pacing (a GitHub Enterprise Server without rate limits), and so
+    with `writes_per_hour`; `burst` writes may follow each other at once. `timeout` and `deadline`
+    are seconds, for one step of a request and for all of it.
     """
 
     api_url: str
@@ -28,6 +28,7 @@ class ForgeSettings:
     allow_public: bool = False
     api_version: str = "2022-11-28"
     writes_per_minute: float | None = 40.0
+    writes_per_hour: float | None = None
     burst: int = 20
     timeout: float = 10.0
     deadline: float = 30.0

@@ -70,8 +70,10 @@ class Compared(_Shape):
 
         filename: str
         status: str
+        sha: str | None = None
 
     ahead_by: int
+    status: str = ""
     files: tuple[File, ...] = ()
 
 
@@ -122,6 +124,8 @@ class Comment(_Shape):
     id: int
     body: str | None = None
     user: Account | None = None
+    created_at: datetime | None = None
+    updated_at: datetime | None = None
     performed_via_github_app: dict[str, Any] | None = None
 
 
@@ -131,6 +135,9 @@ class CheckRun(_Shape):
     id: int
     external_id: str | None = None
     app: OfApp | None = None
+    head_sha: str | None = None
+    html_url: str | None = None
+    started_at: datetime | None = None
 
 
 class CheckRuns(_Shape):
@@ -207,6 +214,7 @@ class InstalledRepository(_Shape):
     name: str
     owner: Owner
     private: bool = False
+    archived: bool = False
     default_branch: str
 
 
@@ -228,3 +236,17 @@ class ThisApp(_Shape):
 
     id: int
     slug: str
+
+
+class RuleOf(_Shape):
+    """A rule that binds a branch, and the ruleset it comes from."""
+
+    type: str
+    ruleset_id: int | None = None
+
+
+class Ruleset(_Shape):
+    """A ruleset, as far as whether we may pass it: always, exempt, pull_requests_only, never."""
+
+    name: str
+    current_user_can_bypass: str | None = None

@@ -2,6 +2,7 @@
 
 import hashlib
 import re
+from datetime import UTC, datetime
 
 from proposals.plan import Proposal
 
@@ -19,18 +20,38 @@ def marker(proposal: str, key: str) -> str:
     return f"<!-- placet:{proposal}:{name} -->"
 
 
+def comment_of(proposal: Proposal, key: str, text: str) -> str:
+    """The whole comment that says this of a fact."""
+    return f"{text}\n\n{marker(proposal.id, key)}"
+
+
 async def say(repo: Repository, proposal: Proposal, key: str, text: str) -> Comment:
     """Write the comment; raises ForgeError."""
-    body = {"body": f"{text}\n\n{marker(proposal.id, key)}"}
+    body = {"body": comment_of(proposal, key, text)}
     reply = await repo.ask("POST", "issues", proposal.at.number, "comments", body=body)
     return reply.read(Comment)
 
 
 async def said(repo: Repository, proposal: Proposal, key: str, by: int) -> bool:
     """Whether our own account (`by`) wrote it already; raises ForgeError."""
+    return await find_said(repo, proposal, key, by) is not None
+
+
+async def find_said(repo: Repository, proposal: Proposal, key: str, by: int) -> Comment | None:
+    """The comment that our own account (`by`) wrote about a fact, if any; raises ForgeError."""
     comments: list[Comment] = await repo.every(Comment, "issues", proposal.at.number, "comments")
     last = marker(proposal.id, key)
-    return any(
-        c.user is not None and c.user.id == by and lines(c.body).endswith("\n" + last)
+    ours = (
+        c
         for c in comments
+        if c.user is not None and c.user.id == by and lines(c.body).endswith("\n" + last)
     )
+    return next(ours, None)
+
+
+async def reword(repo: Repository, comment: int, text: str) -> datetime:
+    """Put our words back into a comment of ours; GitHub's date of it. Raises ForgeError."""
+    reply = await repo.ask("PATCH", "issues", "comments", comment, body={"body": text})
+    found = reply.read(Comment)
+    dates = [d.astimezone(UTC) for d in (found.updated_at, reply.date) if d]
+    return max(dates, default=repo.client.now())

@@ -36,6 +36,12 @@ class Render(Protocol):
     def body(self, proposal: Proposal, /) -> str:
         """The text of the pull request."""
 
+    def check_name(self, proposal: Proposal, /) -> str:
+        """The name of the check run in the check-run form, its own for each proposal."""
+
+    def announcement(self, proposal: Proposal, /) -> str:
+        """The comment on somebody's page that announces a plan; it never changes."""
+
     def check(self, proposal: Proposal, verdict: Verdict | None, now: datetime, /) -> CheckView:
         """The check run as of now."""
 

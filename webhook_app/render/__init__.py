@@ -4,18 +4,24 @@ from .check import Button, CheckView, check
 from .links import Links, plan_path, statement_path
 from .outcome import outcome_comment
 from .page import body, merge_message, title
-from .replies import reply
+from .replies import reply, undo_reply
+from .tied import ambiguous, announcement, check_name, unnamed
 
 __all__ = [
     "Button",
     "CheckView",
     "Links",
+    "ambiguous",
+    "announcement",
     "body",
     "check",
+    "check_name",
     "merge_message",
     "outcome_comment",
     "plan_path",
     "reply",
     "statement_path",
     "title",
+    "undo_reply",
+    "unnamed",
 ]

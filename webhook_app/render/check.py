@@ -10,10 +10,10 @@ from checks.wording import asked, check_title, heard_table, plural, reply_to, st
 from proposals.lifecycle import State
 from proposals.plan import Proposal
 
-from . import shown
+from . import shown, tied
 from .links import Links
-from .outcome import outcome_comment, over_title, quietly
-from .page import how_to_approve, in_code, needed, rule_of
+from .outcome import outcome_comment, over_title, quietly, undoable
+from .page import how_to_approve, in_code, needed, nobody_there, rule_of
 
 
 class Button(NamedTuple):
@@ -37,10 +37,15 @@ class CheckView(NamedTuple):
 APPROVE = Button("Approve", "Do exactly what this plan says", "approve")
 REJECT = Button("Reject", "End this; nothing will be changed", "reject")
 REPLAN = Button("Plan again", "End this, open a proposal as of today", "replan")
+UNDO = Button("Undo", "Open a proposal that takes this back", "undo")
 OBSTACLES = 10
 _TOO_LONG = (
     "**The plan is too long to be shown here, so it cannot be approved with a button.**"
     " Read the whole file first; then submit an *Approve* review or comment `/approve`."
+)
+_TOO_LONG_THERE = (
+    "**The plan is too long to be shown here, so it cannot be approved with a button.**"
+    " Read the whole file first."
 )
 # "unknown" asks for a person and claims neither success nor failure.
 _CONCLUSIONS = {
@@ -63,7 +68,9 @@ def check(proposal: Proposal, links: Links, verdict: Verdict | None, now: dateti
     text, whole = _text(proposal, links)
     if proposal.state in _CONCLUSIONS:
         summary = outcome_comment(proposal, links, name=quietly)
-        return CheckView(over_title(proposal), summary, text, _CONCLUSIONS[proposal.state])
+        actions = (UNDO,) if undoable(proposal) else ()
+        ended = _concluded(proposal)
+        return CheckView(over_title(proposal), summary, text, ended, actions)
     if proposal.state in _BUSY:
         summary = f"**{_BUSY[proposal.state]}.** The outcome will stand here and in a comment."
         return CheckView(_BUSY[proposal.state], summary, text, "neutral")
@@ -72,12 +79,18 @@ def check(proposal: Proposal, links: Links, verdict: Verdict | None, now: dateti
     summary = _waiting(proposal, heard, whole=whole)
     if heard.decision in {Decision.ENDED, Decision.APPROVED}:
         return CheckView(title, summary, text, "neutral")
-    return CheckView(title, summary, text, "action_required", _buttons(proposal, whole=whole))
+    buttons = _buttons(proposal, whole=whole)
+    return CheckView(title, summary, text, _concluded(proposal), buttons)
+
+
+def _concluded(proposal: Proposal) -> str:
+    """On somebody's commit always neutral: a check of ours never stops what they do there."""
+    return "neutral" if proposal.target else _CONCLUSIONS.get(proposal.state, "action_required")
 
 
 def _text(proposal: Proposal, links: Links) -> tuple[str, bool]:
     """The plan, for those who decide right here; also whether it is all there."""
-    parts = shown.parts(proposal)
+    parts = [*tied.about(proposal), *shown.parts(proposal)]
     room = shown.LONGEST - sum(len(part) + 2 for part in parts)
     plan, whole = shown.exact(proposal, links, room)
     return "\n\n".join([*parts, plan]) + "\n", whole
@@ -103,7 +116,8 @@ def _buttons(proposal: Proposal, *, whole: bool) -> tuple[Button, ...]:
 def _waiting(proposal: Proposal, verdict: Verdict, *, whole: bool) -> str:
     parts = [_first(verdict), _findings(verdict), heard_table(verdict)]
     if verdict.decision in {Decision.WAITING, Decision.DOUBTFUL}:
-        parts += ["" if whole else _TOO_LONG, _how(proposal, whole=whole)]
+        too_long = _TOO_LONG_THERE if proposal.target else _TOO_LONG
+        parts += ["" if whole else too_long, _how(proposal, whole=whole)]
     parts.append(_small_print(proposal, verdict))
     return "\n\n".join(part for part in parts if part) + "\n"
 
@@ -111,10 +125,16 @@ def _waiting(proposal: Proposal, verdict: Verdict, *, whole: bool) -> str:
 def _how(proposal: Proposal, *, whole: bool) -> str:
     rule = rule_of(proposal)
     press = "press *Approve* above" if whole else ""
+    if proposal.target:
+        yes, no = tied.how_to_approve(proposal, press), tied.how_to_reject(proposal)
+    else:
+        yes = how_to_approve(rule, press, button_first=True)
+        no = "press *Reject* above, or comment `/reject`"
     lines = [
         f"- **Needed:** {needed(rule)}",
-        f"- **Yes:** {how_to_approve(rule, press, button_first=True)}",
-        "- **No:** press *Reject* above, or comment `/reject`",
+        *nobody_there(proposal),
+        f"- **Yes:** {yes}",
+        f"- **No:** {no}",
     ]
     return "\n".join(lines)
 

@@ -7,6 +7,8 @@ from checks.reasons import REASONS, Reason
 from checks.wording import code, plural, span
 from proposals.plan import Proposal
 
+from .tied import named
+
 REPLAN = "`/replan` opens a new proposal that shows what would happen now."
 _AGAIN = "Comment `/replan` to ask again against today's state."
 
@@ -38,6 +40,32 @@ ENDINGS = {
     "start_unproven": Ending(
         "Not started: nothing was changed",
         "Nobody could prove that the start was recorded, and without that nothing runs.",
+    ),
+    "already_undone": Ending(
+        "Not undone: it is as it was before",
+        "There is nothing to undo any more: everything is as it was before.",
+        "You need not do anything.",
+    ),
+    "undo_conflict": Ending(
+        "Not undone: it was changed since",
+        "What would be undone was changed since, and an undo would overwrite that.",
+        "Change it by hand or by another call.",
+    ),
+    "irreversible": Ending(
+        "Not undone: the tool cannot take it back",
+        "The tool says that this cannot be taken back.",
+        "Change it by hand or by another call.",
+    ),
+    "not_installed": Ending(
+        "Ended: Placet lost its access. Nothing was changed",
+        "The App was taken from this repository, or the repository moved to an account that "
+        "Placet does not serve.",
+        "Ask again once the App is installed here.",
+    ),
+    "ledger_changed": Ending(
+        "Not started: somebody else changed the ledger",
+        "Somebody else wrote to Placet's ledger, so nothing was run.",
+        "An operator must look at the ledger first.",
     ),
     "superseded": Ending(
         "Replaced by a newer proposal",
@@ -72,6 +100,27 @@ ENDINGS = {
         "The title or text of this page was edited again and again.",
     ),
 }
+# The same ends on somebody's page, which is theirs: what moved there is not ours to name.
+THERE: dict[str, Ending] = {
+    Reason.CLOSED: Ending(
+        "Ended: the pull request is closed. Nothing was changed",
+        "The pull request that this was tied to was merged or closed, or its announcement there"
+        " was deleted.",
+        "If it is still wanted, the agent can ask again.",
+    ),
+    Reason.HEAD_MOVED: Ending(
+        "Ended: the pull request moved. Nothing was changed",
+        "The pull request that this was tied to got other commits after it was opened.",
+    ),
+    Reason.BASE_CHANGED: Ending(
+        "Ended: the target branch changed. Nothing was changed",
+        "The pull request that this was tied to now aims at another branch.",
+    ),
+    Reason.VIEW_EDITED: Ending(
+        "Ended: the announcement was edited too often. Nothing was changed",
+        "The announcement on this page was edited again and again.",
+    ),
+}
 OTHER = Ending("Ended: nothing was changed", "This proposal is over.")
 _SELF_EXPLAINING = frozenset(
     {
@@ -90,7 +139,8 @@ _WHO = re.compile(r"@([A-Za-z0-9][A-Za-z0-9_-]{0,98}) (?:rejected it|took it bac
 
 def ending(proposal: Proposal) -> Ending:
     """How it ended, its words filled in: by whom, after how long, in how many places it differs."""
-    found = _known(str(proposal.reason or (proposal.outcome or {}).get("reason") or ""))
+    reason = str(proposal.reason or (proposal.outcome or {}).get("reason") or "")
+    found = (THERE.get(reason) if proposal.target else None) or _known(reason)
     who = _WHO.match(str((proposal.outcome or {}).get("why") or proposal.why))
     listed = (proposal.outcome or {}).get("differences")
     count = len(listed) if isinstance(listed, list) else 0
@@ -101,7 +151,7 @@ def ending(proposal: Proposal) -> Ending:
     return Ending(
         found.title.format(by=f" by @{who[1]}" if who else "", **filled),
         found.says.format(by=f" by {code('@' + who[1])}" if who else "", **filled),
-        found.then,
+        named(found.then, proposal),
     )
 
 

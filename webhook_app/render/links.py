@@ -23,6 +23,11 @@ class Links:
         """The address of plan.json on the proposal's own branch."""
         return self._blob(self.branch, plan_path(proposal))
 
+    def run(self, proposal: Proposal) -> str:
+        """The address of the check run on somebody's page."""
+        name = proposal.target.name if proposal.target else self.repository
+        return f"{self.html.rstrip('/')}/{quote(name)}/runs/{proposal.at.check_run}"
+
     def statement(self, proposal: Proposal, name: str) -> str:
         """The address of a statement on the ledger branch."""
         return self._blob(self.ledger, statement_path(proposal, name))

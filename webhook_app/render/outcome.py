@@ -14,6 +14,7 @@ from . import shown
 from .endings import ENDINGS, REPLAN, ending, explained
 from .links import Links, statement_path
 from .markdown import cell, details, excerpt, json_text, snippet, table
+from .tied import named
 
 Name = Callable[[str], str]
 
@@ -35,12 +36,15 @@ _BASELESS = ("Done: {n}", "Done", "")
 _RELIED_ON = "/preconditions/"
 _FAILED = "Failed: not done as planned"
 _UNKNOWN = "Outcome unknown: Placet will not run it again"
+_UNDONE = "Done, and undone since"
 
 
 def over_title(proposal: Proposal) -> str:
     """The title of the check run once nothing more is to be decided."""
     outcome = proposal.outcome or {}
     if proposal.state is State.APPLIED:
+        if proposal.undone_by:
+            return _UNDONE
         number = plural(len(list(shown.names(proposal))), "change")
         return _done(outcome)[0].format(n=number)
     if proposal.state is State.FAILED:
@@ -48,6 +52,13 @@ def over_title(proposal: Proposal) -> str:
     if proposal.state is State.UNKNOWN:
         return _UNKNOWN
     return ending(proposal).title
+
+
+def undoable(proposal: Proposal) -> bool:
+    """Whether people can be offered to undo it: applied, not undone yet, and the tool can."""
+    tool = proposal.plan.plan.get("tool")
+    can = isinstance(tool, dict) and tool.get("undo") is True
+    return can and proposal.state is State.APPLIED and proposal.undone_by is None
 
 
 def quietly(login: str) -> str:
@@ -104,9 +115,12 @@ def _applied(proposal: Proposal, outcome: dict[str, Any], name: Name) -> Iterato
     if outcome.get("result") is not None:
         answer = json.dumps(outcome["result"], ensure_ascii=False, indent=2)
         yield details("What the tool answered", excerpt(answer, shown.EXCERPT, "json"))
-    tool = proposal.plan.plan.get("tool")
-    if isinstance(tool, dict) and tool.get("undo") is True:
-        yield "To undo it, comment `/undo`: that opens a new proposal."
+    if undoable(proposal):
+        yield named("To undo it, comment `/undo`: that opens a new proposal.", proposal)
+    if proposal.undone_by:
+        yield f"**It has been undone since**, by proposal {code(proposal.undone_by)}."
+    if proposal.undoes:
+        yield f"This took back what proposal {code(proposal.undoes)} did."
 
 
 def _failed(proposal: Proposal, outcome: dict[str, Any], name: Name) -> Iterator[str]:
@@ -118,7 +132,7 @@ def _failed(proposal: Proposal, outcome: dict[str, Any], name: Name) -> Iterator
     yield _why(outcome)
     yield _approved(outcome, name)
     yield readings(outcome)
-    yield f"Placet does not try again by itself. {REPLAN}"
+    yield named(f"Placet does not try again by itself. {REPLAN}", proposal)
 
 
 def _unknown(proposal: Proposal, outcome: dict[str, Any], name: Name) -> Iterator[str]:
@@ -147,7 +161,8 @@ def _ended(proposal: Proposal, outcome: dict[str, Any], _: Name) -> Iterator[str
 
 def _unstarted(proposal: Proposal) -> bool:
     """Whether it failed before the tool was run."""
-    return "start_unproven" in {proposal.reason, str((proposal.outcome or {}).get("reason"))}
+    said = {proposal.reason, str((proposal.outcome or {}).get("reason"))}
+    return not said.isdisjoint({"start_unproven", "ledger_changed"})
 
 
 def _done(outcome: dict[str, Any]) -> tuple[str, str, str]:

@@ -2,9 +2,9 @@
 
 import re
 
-from checks.facts import Surface
+from checks.facts import NOBODY, Surface
 from checks.policy import PolicyError, Rule, load
-from checks.wording import hidden_count, span, stamp, visible
+from checks.wording import code, hidden_count, span, stamp, visible
 from proposals.plan import Proposal
 from proposals.receipt import UnsafeTrailer, trailers
 
@@ -42,7 +42,7 @@ def title(proposal: Proposal) -> str:
 def body(proposal: Proposal, links: Links, *, people: tuple[str, ...] = ()) -> str:
     """The text of the pull request; `people` are the logins of those the agent works for."""
     parts = shown.parts(proposal)
-    first, last = first_lines(proposal, people), [_said(proposal), _CLOSING]
+    first, last = first_lines(proposal, people), [claim(proposal), _CLOSING]
     room = shown.LONGEST - sum(len(part) + 2 for part in [first, *parts, *last])
     plan, whole = shown.exact(proposal, links, room)
     if not whole:
@@ -59,12 +59,14 @@ def first_lines(proposal: Proposal, people: tuple[str, ...], *, button: bool = T
     lines = [
         f"**If you approve, Placet does this, once:** {does}. {_UNTIL_THEN}",
         "",
-        f"- **Asked by:** agent {snippet(proposal.agent)}, {_behind(proposal, people)}",
+        *_undoes(proposal),
+        f"- **Asked by:** {_asker(proposal)}, {behind(proposal, people)}",
         f"- **Yes:** {how_to_approve(rule, press)}. The button *Merge* approves nothing",
         "- **No:** comment `/reject`, which ends it; a *Request changes* review only holds it",
         f"- **Needed:** {needed(rule)}",
+        *nobody_there(proposal),
         f"- **Waits until:** {stamp(proposal.expires)} ({waits} after it was asked)",
-        f"- **Can be undone:** {_undo(proposal)}",
+        f"- **Can be undone:** {undoable(proposal)}",
         f"- **Costs:** {shown.cost(proposal)}",
     ]
     return "\n".join(lines)
@@ -85,6 +87,15 @@ def needed(rule: Rule | None) -> str:
         return "nobody can approve: `.github/placet.yml` has no usable rule for this tool"
     groups = " and ".join(in_code(str(group)) for group in rule.require)
     return f"{groups} with {rule.permission} access. The people the agent works for do not count"
+
+
+def nobody_there(proposal: Proposal) -> list[str]:
+    """A line about the people whom the policy names and GitHub does not know; else none."""
+    logins = [code("@" + login) for login, id_ in sorted(proposal.people.items()) if id_ == NOBODY]
+    if not logins:
+        return []
+    names = " and ".join(logins)
+    return [f"- **Nobody there:** the policy names {names}, whom GitHub does not know as a person"]
 
 
 def in_code(words: str) -> str:
@@ -121,7 +132,21 @@ def merge_message(proposal: Proposal) -> tuple[str, str]:
     return f"Placet: {title(proposal)}", text
 
 
-def _behind(proposal: Proposal, people: tuple[str, ...]) -> str:
+def _undoes(proposal: Proposal) -> list[str]:
+    if proposal.undoes is None:
+        return []
+    return [f"- **Takes back:** what proposal {code(proposal.undoes)} did; nothing else"]
+
+
+def _asker(proposal: Proposal) -> str:
+    agent = f"agent {snippet(proposal.agent)}"
+    if not proposal.asked_by:
+        return agent
+    return f"{snippet('@' + str(proposal.asked_by['login']))}. It was done by {agent}"
+
+
+def behind(proposal: Proposal, people: tuple[str, ...] = ()) -> str:
+    """For whom the agent works."""
     count = len(people) or len(proposal.identities)
     if people:
         who = " and ".join(snippet("@" + login) for login in people)
@@ -132,7 +157,8 @@ def _behind(proposal: Proposal, people: tuple[str, ...]) -> str:
     return f"working for {who}, who cannot approve it"
 
 
-def _undo(proposal: Proposal) -> str:
+def undoable(proposal: Proposal) -> str:
+    """Whether Placet could take it back, and whether its operator calls it destructive."""
     tool = proposal.plan.plan.get("tool")
     said = tool if isinstance(tool, dict) else {}
     destructive = said.get("effect") == "destructive"
@@ -142,7 +168,8 @@ def _undo(proposal: Proposal) -> str:
     return ("no" if said.get("undo") is False else "not with Placet") + kind
 
 
-def _said(proposal: Proposal) -> str:
+def claim(proposal: Proposal) -> str:
+    """The agent's own words, marked as such; "" when it said nothing."""
     if not proposal.said.strip():
         return ""
     label = "What the agent says about it (a claim, not checked by Placet):"

@@ -9,6 +9,9 @@ from proposals.lifecycle import State
 from proposals.plan import Proposal
 
 from . import shown
+from .endings import ENDINGS, Ending, ending
+from .markdown import snippet
+from .tied import named as named_there
 
 _OVER = {
     State.CLAIMED: "it is approved already and about to run",
@@ -18,6 +21,12 @@ _OVER = {
     State.UNKNOWN: "it was run already and its outcome is unknown",
     State.ENDED: "this proposal is over already; nothing was changed",
 }
+
+_UNPLANNED = Ending(
+    "Not undone",
+    "Nothing was undone: how to undo it could not be planned.",
+    "Comment `/undo` to try again, or change it by hand.",
+)
 
 
 def reply(
@@ -38,7 +47,19 @@ def reply(
         return reply_to(about) + "\n"
     says, then = _answers(proposal, named).get(about) or _by_reason(about)
     begin = f"{mention(who)}, {says[0].lower()}{says[1:]}" if who and says else says
-    return f"{begin}\n\n{then}\n"
+    return f"{begin}\n\n{named_there(then, proposal)}\n"
+
+
+def undo_reply(undo: Proposal) -> str:
+    """What to say of an undo that was asked for; "" while its page is about to be opened."""
+    if undo.place:
+        done = "This is undone already" if undo.state is State.APPLIED else "That is asked already"
+        return f"{done}: {undo.place.url}\n"
+    if undo.state is not State.ENDED:
+        return ""
+    end = ending(undo) if undo.reason in ENDINGS else _UNPLANNED
+    why = f" The tool says: {snippet(undo.why, 600)}" if undo.why else ""
+    return f"{end.says}{why}\n\n{end.then}\n"
 
 
 def _answers(proposal: Proposal, named: str) -> dict[str, tuple[str, str]]:

@@ -44,7 +44,8 @@ def arguments(proposal: Proposal) -> str:
     named = given.items() if isinstance(given, dict) else [("(all)", given)]
     rows = ([cell(name), cell(json_text(value))] for name, value in named)
     drawn, taken = table(["argument", "value"], rows, ROOM // 2)
-    called = f"**Called with** (tool {snippet(proposal.tool)}):"
+    what = "The call that it takes back" if proposal.undoes else "Called with"
+    called = f"**{what}** (tool {snippet(proposal.tool)}):"
     return f"{called}\n\n{drawn}{_rest(len(named) - taken)}"
 
 
@@ -103,7 +104,7 @@ def exact(proposal: Proposal, links: Links, room: int) -> tuple[str, bool]:
     return (
         f"**The exact plan is too long to be shown here** ({size}, `{plan.digest}`)."
         f" Read it before you decide: [plan.json]({links.plan(proposal)}),"
-        f" in this branch as `{plan_path(proposal)}`."
+        f" in {'the ledger' if proposal.target else 'this'} branch as `{plan_path(proposal)}`."
     ), False
 
 

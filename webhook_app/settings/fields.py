@@ -138,8 +138,10 @@ class Settings(BaseSettings):
     """Numeric ids of machine accounts, which approve nothing."""
     max_body: Annotated[int, Field(ge=1024, le=25_000_000)] = 25_000_000
     """The largest delivery taken, in bytes; GitHub sends at most 25 MB."""
-    writes_per_minute: Annotated[int, Field(ge=1, le=80)] = 60
-    """How many writes to GitHub a minute; GitHub blocks beyond 80."""
+    writes_per_minute: Annotated[int, Field(ge=1, le=79)] = 60
+    """How many writes to GitHub a minute and installation; GitHub blocks at 80."""
+    writes_per_hour: Annotated[int, Field(ge=1, le=499)] = 480
+    """How many writes to GitHub an hour and installation; GitHub blocks at 500."""
     write_burst: Annotated[int, Field(ge=1, le=80)] = 10
     """How many of these writes may follow one another without a pause."""
     policy_floor: dict[Literal["read", "write", "destructive"], Floor] = {}

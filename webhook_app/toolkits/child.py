@@ -1,7 +1,8 @@
 """The child process of a Python tool: `python -m webhook_app.toolkits.child MODULE VERB`.
 
-VERB is `apply`, for one request, or `serve`, for a request a line. It imports little, as it starts
-afresh for every apply. What a tool prints goes to standard error; the wire is out of its reach.
+VERB is `apply` or `undo`, for one request, or `serve`, for a request a line. It imports little, as
+it starts afresh for every apply. What a tool prints goes to standard error; the wire is out of its
+reach.
 """
 
 import importlib
@@ -14,6 +15,8 @@ from types import ModuleType
 from typing import Any, BinaryIO
 
 from pydantic import BaseModel, ValidationError
+
+CHANGES = ("apply", "undo")
 
 
 def main() -> None:
@@ -29,7 +32,7 @@ def main() -> None:
 
 
 def answer(name: str, line: bytes) -> bytes:
-    """The tool's answer to one request, as a line. An apply that raises gives none: it is lost."""
+    """The tool's answer to one request, as a line. A change that raises gives none: it is lost."""
     request = json.loads(line)
     verb = request["verb"]
     try:
@@ -41,7 +44,7 @@ def answer(name: str, line: bytes) -> bytes:
         traceback.print_exc()
         what = f"the module {name} cannot be used: {type(error).__name__}"
         return _encoded(_before(verb, "tool_failed", what))
-    if verb == "apply":
+    if verb in CHANGES:
         return _encoded(call())
     try:
         return _encoded(call())
@@ -56,22 +59,33 @@ def _call(module: ModuleType, request: dict[str, Any]) -> Callable[[], object]:
     if not (isinstance(model, type) and issubclass(model, BaseModel)):
         raise TypeError("Arguments is not a pydantic model")
     if verb == "schema":
-        return model.model_json_schema
+        return lambda: _published(module, model)
     arguments = model.model_validate_json(json.dumps(request["arguments"]), strict=True)
     match verb:
         case "plan":
             return lambda: module.plan(arguments)
-        case "apply":
-            apply = module.apply
-            return lambda: apply(arguments, request["plan"], request["key"])
-        case "verify" if hasattr(module, "verify"):
-            return lambda: module.verify(arguments, request["plan"], request["result"])
+        case "apply" | "undo":
+            change = getattr(module, verb)
+            return lambda: change(arguments, request["plan"], request["key"])
+        case "undo_plan" | "verify" if hasattr(module, verb):
+            look = getattr(module, verb)
+            return lambda: look(arguments, request["plan"], request["result"])
     return lambda: {"verdict": "unverified", "why": "nothing to read back"}
+
+
+def _published(module: ModuleType, model: type[BaseModel]) -> dict[str, object]:
+    """What a module says of itself at the start."""
+    has, plans = hasattr(module, "undo"), hasattr(module, "undo_plan")
+    if has != plans:
+        there, lacking = ("undo", "undo_plan") if has else ("undo_plan", "undo")
+        why = f"it has {there} but no {lacking}; an undo needs both, so add it or remove {there}"
+        return {"error": {"code": "half_an_undo", "message": why}}
+    return {"schema": model.model_json_schema(), "undo": has}
 
 
 def _before(verb: str, code: str, why: str) -> dict[str, object]:
     """What to say when the tool was not even called, or only to look."""
-    if verb == "apply":
+    if verb in CHANGES:
         return {"ok": False, "did_nothing": True, "why": why}
     if verb == "verify":
         return {"verdict": "unverified", "why": why}

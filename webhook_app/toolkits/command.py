@@ -6,20 +6,22 @@ from pathlib import Path
 
 from proposals.canonical import JSON
 from proposals.plan import Planned
-from proposals.ports import Checked, Order, Reading, Returned
+from proposals.ports import Checked, Done, Order, Reading, Returned
 from proposals.tools import BadDeclaration, Tool, printable
 
 from .process import Ran, environment, run
 from .wire import NOTHING_TO_READ, applied, checked, planned, request
 
 LOG = logging.getLogger("placet.tools")
+CHANGES = frozenset({"apply", "undo"})  # the verbs that may change the world
 
 
 class CommandToolkit:
     """Runs each verb of a tool in a child process of its own.
 
     `folder` is where placet.toml lies and where tools run; `server` is the server's environment, of
-    which a tool sees PATH, HOME, LANG and what its declaration names. Only apply sees `apply_env`.
+    which a tool sees PATH, HOME, LANG and what its declaration names. Only apply and undo see
+    `apply_env`. One command answers undo_plan and undo: the request's `verb` says which.
     """
 
     def __init__(self, folder: Path, server: Mapping[str, str]) -> None:
@@ -41,10 +43,20 @@ class CommandToolkit:
         """Run the dry run; PlanFailed when it gives no plan."""
         return planned(await self._logged(tool, "plan", {"arguments": arguments}))
 
+    async def undo_plan(self, tool: Tool, done: Done) -> Planned:
+        """Run the dry run of the undo, which looks at what was done and at the world as it is."""
+        asked = {
+            "arguments": done.plan.get("arguments"),
+            "plan": dict(done.plan),
+            "result": done.result,
+            "receipt": dict(done.receipt),
+        }
+        return planned(await self._logged(tool, "undo_plan", asked))
+
     async def apply(self, tool: Tool, order: Order) -> Returned:
-        """Run the change once; anything but an answer in time is LOST."""
+        """Run the change, or its undo, once; anything but an answer in time is LOST."""
         asked = {**self._of(order), "key": order.key}
-        return applied(await self._logged(tool, "apply", asked))
+        return applied(await self._logged(tool, order.verb, asked))
 
     async def verify(self, tool: Tool, order: Order, result: JSON) -> Checked:
         """Read the world back; UNVERIFIED when there is nothing to look at."""
@@ -57,7 +69,13 @@ class CommandToolkit:
 
     def argv(self, tool: Tool, verb: str) -> Sequence[str]:
         """The command for a verb; empty when the tool has none."""
-        commands = {"plan": tool.plan, "apply": tool.apply, "verify": tool.verify_command}
+        commands = {
+            "plan": tool.plan,
+            "apply": tool.apply,
+            "verify": tool.verify_command,
+            "undo_plan": tool.undo_command,
+            "undo": tool.undo_command,
+        }
         return commands[verb]
 
     async def ask(self, tool: Tool, verb: str, given: bytes, env: Mapping[str, str]) -> Ran:
@@ -66,7 +84,7 @@ class CommandToolkit:
         return await run(self.argv(tool, verb), given, self.folder, env, seconds)
 
     async def _logged(self, tool: Tool, verb: str, members: dict[str, JSON]) -> Ran:
-        declared = tool.apply_env if verb == "apply" else tool.plan_env
+        declared = tool.apply_env if verb in CHANGES else tool.plan_env
         env, lacking = environment(self.server, declared)
         if lacking:
             problem = f"The server's environment variable {lacking[0]} is not set."

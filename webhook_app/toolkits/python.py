@@ -3,8 +3,11 @@
     plan(arguments)                  {"effects": [...], "preconditions": {...}, ...}
     apply(arguments, plan, key)      {"ok": True, "result": ...}, or ok False and did_nothing True
     verify(arguments, plan, result)  {"verdict": "verified", "checks": [...]}; it may be absent
+    undo_plan(arguments, plan, result), undo(arguments, plan, key)   both, or neither
 
-They answer what a command would. apply runs in a fresh process; plan and verify in one kept warm.
+They answer what a command would. `undo_plan` gets the plan that was applied and plans to take it
+back; `undo` and `verify` then get that plan, whose tool says `"verb": "undo"`. apply and undo run
+in a fresh process; what only looks in one kept warm.
 """
 
 import asyncio
@@ -15,7 +18,7 @@ from pathlib import Path
 
 from proposals.tools import BadDeclaration, Tool
 
-from .command import CommandToolkit
+from .command import CHANGES, CommandToolkit
 from .process import GRACE, Child, Ran, not_started, ran, run
 from .wire import published
 
@@ -32,13 +35,13 @@ class PythonToolkit(CommandToolkit):
         self._turns: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
 
     async def ready(self, tool: Tool) -> Tool:
-        """The tool with the argument schema of its module; BadDeclaration when it has none."""
+        """The tool with the argument schema and the undo of its module; BadDeclaration."""
         await super().ready(tool)
         try:
-            schema = published(await self._logged(tool, "schema", {}))
+            said = published(await self._logged(tool, "schema", {}))
         except ValueError as error:
             raise BadDeclaration(f"[tool.{tool.name}] module {tool.module}: {error}") from None
-        return tool.with_schema(schema if isinstance(schema, dict) else {})
+        return tool.with_schema(said.schema_, undoable=said.undo)
 
     def argv(self, tool: Tool, verb: str) -> Sequence[str]:
         """Our own program; -P keeps the folder's files from taking the place of its imports."""
@@ -48,7 +51,7 @@ class PythonToolkit(CommandToolkit):
         """Apply in a fresh process; look in the warm one, one question at a time."""
         env = {**env, "PYTHONPATH": _OURS}
         seconds = tool.timeout.total_seconds()
-        if verb == "apply":
+        if verb in CHANGES:
             return await run(self.argv(tool, verb), given, self.folder, env, seconds)
         async with self._turns[tool.name]:
             try:

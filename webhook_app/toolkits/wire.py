@@ -74,6 +74,11 @@ class _Checked(_Answer):
     why: str = ""
 
 
+class _Published(_Answer):
+    schema_: dict[str, Any] = Field(alias="schema")
+    undo: bool
+
+
 A = TypeVar("A", bound=_Answer)
 
 
@@ -140,14 +145,14 @@ def checked(ran: Ran) -> Checked:
     return Checked(reading, [check.model_dump() for check in said.checks], why)
 
 
-def published(ran: Ran) -> JSON:
-    """The argument schema in an answer; ValueError says in words why there is none."""
+def published(ran: Ran) -> _Published:
+    """What a module says of itself: schema and undo; ValueError says in words why it does not."""
     if ran.problem or ran.code:
         raise ValueError(_trouble(ran))
     said = _said(ran)
     if isinstance(said, dict) and "error" in said:
         raise ValueError(str(_refusal(said)))
-    return said
+    return _fit(_Published, said)
 
 
 def _said(ran: Ran) -> JSON:

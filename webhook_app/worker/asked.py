@@ -2,13 +2,13 @@
 
 from checks.commands import Command, Verb, names
 from checks.reasons import Reason
-from proposals.flow import Ports, Refusal, barred, replan, settle, withdraw
+from proposals.flow import Ports, Refusal, barred, replan, settle, undo, withdraw
 from proposals.lifecycle import ALIVE, State
 from proposals.plan import Proposal
 from proposals.ports import ForgeError
 from proposals.store import Step
 from webhook_app.deliveries import Asked
-from webhook_app.render import reply
+from webhook_app.render import reply, undo_reply
 
 
 async def answer(ports: Ports, proposal: Proposal, asked: Asked) -> set[str]:
@@ -33,8 +33,10 @@ async def _answer(ports: Ports, proposal: Proposal, asked: Asked) -> set[str]:
             return _withdraw(ports, proposal, asked)
         case Verb.RESOLVE:
             return await _resolve(ports, proposal, asked)
+        case Verb.UNDO:
+            return await _undo(ports, proposal, asked)
         case _:
-            return _code(ports, proposal, asked, "nothing_to_undo")
+            return set()
 
 
 async def _replan(ports: Ports, proposal: Proposal, asked: Asked) -> set[str]:
@@ -51,13 +53,34 @@ async def _replan(ports: Ports, proposal: Proposal, asked: Asked) -> set[str]:
     return {proposal.id, fresh.id}
 
 
+async def _undo(ports: Ports, proposal: Proposal, asked: Asked) -> set[str]:
+    """Ask for an undo, for the agent's people and those who may decide; asking approves nothing.
+
+    Where the undo is decided is said on this page once it is open.
+    """
+    ours = asked.person.id in proposal.identities
+    if not ours and (reason := await barred(ports, proposal, asked.person)):
+        return _code(ports, proposal, asked, reason)
+    try:
+        fresh = await undo(ports, proposal, asked_by=asked.person)
+    except Refusal as error:
+        if error.code == "nothing_to_undo":
+            return _code(ports, proposal, asked, error.code)
+        return _say(ports, proposal, asked, f"{error} {error.hint}")
+    if words := undo_reply(fresh):
+        _say(ports, proposal, asked, words)
+    return {fresh.id}
+
+
 def _withdraw(ports: Ports, proposal: Proposal, asked: Asked) -> set[str]:
-    if asked.person.id not in proposal.identities:
+    asker = (proposal.asked_by or {}).get("id")
+    if asked.person.id not in {*proposal.identities, asker}:
         words = "Only the people behind the request can withdraw it. To say no, comment `/reject`."
         return _say(ports, proposal, asked, words)
     if proposal.state not in ALIVE:
         return _code(ports, proposal, asked, "late")
-    withdraw(ports, proposal.id, proposal.agent, f"@{asked.person.login} took it back.")
+    why = f"@{asked.person.login} took it back."
+    withdraw(ports, proposal.id, proposal.agent, why, by_person=True)
     return {proposal.id}
 
 

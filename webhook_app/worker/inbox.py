@@ -1,91 +1,130 @@
 """From delivered to known: each waiting delivery becomes evidence of the proposal it is about."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from datetime import timedelta
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from functools import partial
 
 import structlog
 
 from checks.facts import Stance, Standing, Voice
 from proposals.flow import Ports
-from proposals.lifecycle import ALIVE, State
+from proposals.lifecycle import ALIVE
 from proposals.plan import Proposal
-from proposals.store import Delivery, Step
-from webhook_app.deliveries import Asked, Dismissed, Gone, Nearly, Said, Touch, Touched, voice
+from proposals.store import Delivery, Step, StoreStopped
+from webhook_app.deliveries import (
+    Asked,
+    Dismissed,
+    Gone,
+    Nearly,
+    Said,
+    Touch,
+    Touched,
+    taken_from_us,
+    voice,
+)
 from webhook_app.render import reply
 
+from .about import addressed, being_shown, proposals_of
+from .ground import is_ground, watch
+
 PATIENCE = timedelta(minutes=10)
+AGAIN = timedelta(minutes=1)
 
 log = structlog.get_logger()
 
 
 @dataclass(frozen=True, slots=True)
 class Inbox:
-    """Reads deliveries into evidence; `asked` is told of what only a coroutine can answer."""
+    """Reads deliveries into evidence; `asked` and `ground` are told of what a coroutine must do.
+
+    `ground` gets the ids of the repositories that were taken from the App. A delivery that cannot
+    be handled for a fault of ours stays: it holds up its own proposals, and no others.
+    """
 
     ports: Ports
     our_app: int
     asked: Callable[[Proposal, Asked], None]
+    ground: Callable[[frozenset[int]], None]
+    stuck: dict[str, datetime] = field(default_factory=dict)
 
     def drain(self) -> set[str]:
         """Handle every waiting delivery; the ids of the proposals to look at again."""
         touched: set[str] = set()
         while deliveries := self._ready():
-            for delivery in deliveries:
-                touched |= self._handle(delivery)
+            try:
+                touched |= self._together(deliveries)
+            except StoreStopped:
+                raise
+            except Exception:
+                log.exception("deliveries")
+                for delivery in deliveries:
+                    touched |= self._alone(delivery)
         return touched
+
+    def _together(self, deliveries: Sequence[Delivery]) -> set[str]:
+        """Handle these in one transaction, for a commit costs more than all else here."""
+        after: list[Callable[[], None]] = []
+        with self.ports.store.tx():
+            touched = [self._handle(delivery, after) for delivery in deliveries]
+        for call in after:
+            call()
+        return set().union(*touched)
+
+    def _alone(self, delivery: Delivery) -> set[str]:
+        try:
+            return self._together([delivery])
+        except StoreStopped:
+            raise
+        except Exception:
+            log.exception("delivery", guid=delivery.guid)
+            self.stuck[delivery.guid] = self.ports.now() + AGAIN
+            return set()
 
     def _ready(self) -> list[Delivery]:
         """The waiting deliveries whose proposal is known, or will never be."""
-        return [d for d in self.ports.store.waiting() if not self._too_early(d)]
+        now = self.ports.now()
+        waiting = self.ports.store.waiting(100 + len(self.stuck))
+        ready = [d for d in waiting if d.guid not in self.stuck or self.stuck[d.guid] <= now]
+        return [d for d in ready if not self._too_early(d)]
 
     def _too_early(self, delivery: Delivery) -> bool:
         """Whether the page is being published right now and its number is not stored yet."""
-        if self._proposal(delivery) or delivery.ours or delivery.repository is None:
+        if delivery.ours or delivery.repository is None:
             return False
         if self.ports.now() - delivery.received > PATIENCE:
             return False
-        pinned = self.ports.store.proposals(state=State.PINNED, limit=1000)
-        return any(p.repository == delivery.repository for p in pinned)
+        store = self.ports.store
+        return being_shown(store, delivery, proposals_of(store, delivery))
 
-    def _proposal(self, delivery: Delivery) -> Proposal | None:
-        store, repository = self.ports.store, delivery.repository
-        if repository is None:
-            return None
-        branch = (delivery.head_ref or "").removeprefix("refs/heads/")
-        return (
-            (store.at(repository, delivery.number) if delivery.number else None)
-            or (store.by_check(repository, delivery.check_run) if delivery.check_run else None)
-            or (store.by_branch(repository, branch) if branch else None)
-        )
-
-    def _handle(self, delivery: Delivery) -> set[str]:
+    def _handle(self, delivery: Delivery, after: list[Callable[[], None]]) -> set[str]:
         """Record one delivery's evidence; it and its being handled are one transaction."""
-        proposal = None if delivery.ours else self._proposal(delivery)
-        said = voice(delivery, self.our_app) if proposal else None
+        found = [] if delivery.ours else proposals_of(self.ports.store, delivery)
+        said = voice(delivery, self.our_app) if found else None
+        about = addressed(found, said)
         with self.ports.store.tx():
-            if proposal and said:
+            for proposal in about.to:
                 self._record(proposal, said)
-            self.ports.store.handled(delivery.guid, "" if proposal else "about no proposal")
+            if about.on and isinstance(said, Voice | Asked):
+                step = Step("reply", key=said.key, text=about.answer)
+                self.ports.store.post(about.on.id, [step], self.ports.now())
+            watch(self.ports, delivery)
+            self.ports.store.handled(delivery.guid, "" if found else "about no proposal")
         log.info(
             "evidence",
             guid=delivery.guid,
             event_name=delivery.event,
             action=delivery.action,
-            proposal=proposal.id if proposal else None,
+            proposal=" ".join(p.id for p in about.to) or None,
             says=type(said).__name__ if said else None,
         )
-        if proposal and isinstance(said, Asked):
-            self.asked(proposal, said)
-        return self._shaken(delivery, proposal if said else None)
+        if isinstance(said, Asked):
+            after += [partial(self.asked, proposal, said) for proposal in about.to]
+        if is_ground(delivery):
+            after.append(partial(self.ground, taken_from_us(delivery)))
+        return {p.id for p in about.to}
 
-    def _shaken(self, delivery: Delivery, proposal: Proposal | None) -> set[str]:
-        """Which proposals to look at: the one it is about, or all after a change of the ground."""
-        if delivery.event.startswith("installation"):
-            return {p.id for p in self.ports.store.alive()}
-        return {proposal.id} if proposal else set()
-
-    def _record(self, proposal: Proposal, said: Said) -> None:
+    def _record(self, proposal: Proposal, said: Said | None) -> None:
         store, now = self.ports.store, self.ports.now()
         match said:
             case Voice():
@@ -102,6 +141,9 @@ class Inbox:
                 store.post(proposal.id, [Step("reply", key=said.key, text=text)], now)
             case Touched(kind=Touch.PUSHED) if proposal.state in ALIVE:
                 contributors = proposal.contributors | {said.by.id}
-                store.note(proposal.id, moved=True, contributors=contributors)
+                own = {} if proposal.target else {"contributors": contributors}
+                store.note(proposal.id, moved=True, **own)
+            case Touched(kind=Touch.MERGED | Touch.CLOSED):
+                store.solved(proposal.repository, "merge_refused", proposal.id)
             case _:
                 pass

@@ -5,17 +5,15 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 import structlog
-from pydantic import TypeAdapter
 
-from checks.verdict import Verdict
-from proposals.flow import Ports, write_end
+from proposals.flow import Ports, as_shown, barred_by, hold, write_end
 from proposals.plan import Proposal
 from proposals.ports import ForgeError, Lost, Refused, Unavailable
-from proposals.store import Step
+from proposals.store import Problem, Step
 
-VERDICT = TypeAdapter(Verdict)
 SOON = timedelta(seconds=3)
 LATER = timedelta(minutes=5)
+LONGEST = timedelta(hours=1)
 
 log = structlog.get_logger()
 
@@ -32,12 +30,17 @@ class Outbox:
         if proposal is None or proposal.place is None:
             self.ports.store.sent(step.seq, "there is no page to tell it on")
             return
+        if barred_by(self.ports, proposal.repository):
+            self.ports.store.later(step.seq, self.ports.now() + LATER, "the repository is barred")
+            return
         try:
             await self._do(step, proposal)
         except ForgeError as error:
-            self._failed(step, error)
+            self._failed(step, proposal, error)
             return
         self.ports.store.sent(step.seq)
+        if step.tries and step.step in ("end", "settle"):
+            self.ports.store.solved(proposal.repository, proposal=proposal.id)
 
     async def _do(self, step: Step, proposal: Proposal) -> None:
         forge, again = self.ports.forge, step.tries > 0
@@ -47,23 +50,33 @@ class Outbox:
             case "settle":
                 await forge.settle(proposal)
             case "show":
-                verdict = VERDICT.validate_python(proposal.verdict) if proposal.verdict else None
-                await forge.show(proposal, verdict)
+                await forge.show(proposal, as_shown(self.ports, proposal))
             case "reply":
                 await forge.reply(proposal, step.key, step.text, again=again)
             case "tell":
                 await forge.tell(proposal, again=again)
 
-    def _failed(self, step: Step, error: ForgeError) -> None:
-        """Wait as told, look soon after a lost answer; a no is final except for the receipt."""
+    def _failed(self, step: Step, proposal: Proposal, error: ForgeError) -> None:
+        """Wait as told, look soon after a lost answer; a no is final unless people can lift it."""
         log.warning("outbox", proposal=step.proposal, step=step.step, problem=str(error))
         now = self.ports.now()
-        if isinstance(error, Refused) and step.step != "end":
-            self.ports.store.sent(step.seq, str(error))
-            return
         wait = LATER
-        if isinstance(error, Lost):
+        if isinstance(error, Refused):
+            if step.step != "end" and error.code == "refused":
+                self._given_up(step, proposal, error)
+                return
+            hold(self.ports, proposal, error)
+            wait = min(LATER * 2**step.tries, LONGEST)
+        elif isinstance(error, Lost):
             wait = SOON
         elif isinstance(error, Unavailable):
             wait = timedelta(seconds=error.retry_after)
         self.ports.store.later(step.seq, now + wait, str(error))
+
+    def _given_up(self, step: Step, proposal: Proposal, error: Refused) -> None:
+        """A refused merge changes nothing that was done: the receipt stands; a person can merge."""
+        if step.step == "settle":
+            why = f"GitHub refused to merge or close {proposal.at.url}: {error}"
+            found = Problem(proposal.repository, "merge_refused", why, proposal=proposal.id)
+            self.ports.store.trouble(found, self.ports.now())
+        self.ports.store.sent(step.seq, str(error))

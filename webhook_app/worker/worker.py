@@ -8,7 +8,7 @@ from typing import Any
 
 import structlog
 
-from proposals.flow import Ports, advance, expire, recover
+from proposals.flow import Ports, advance, expire, recover, survey
 from proposals.lifecycle import State
 from proposals.plan import Proposal
 from proposals.store import Step
@@ -17,6 +17,9 @@ from webhook_app.deliveries import Asked
 from .asked import answer
 from .inbox import Inbox
 from .outbox import Outbox
+
+SURVEY = 300.0
+"""Seconds between two looks at whether the governing repositories can be used."""
 
 log = structlog.get_logger()
 
@@ -37,7 +40,8 @@ class Worker:
     ) -> None:
         self.ports = ports
         self.ready = False
-        self._inbox = Inbox(ports, our_app, self._asked)
+        self._inbox = Inbox(ports, our_app, self._asked, self._ground)
+        self._surveyed: float | None = None
         self._outbox = Outbox(ports)
         self._fetch = fetch
         self._every = every.total_seconds()
@@ -62,9 +66,8 @@ class Worker:
         self.ready = True
         try:
             async with asyncio.TaskGroup() as group:
-                group.create_task(self._drain())
-                group.create_task(self._send())
-                group.create_task(self._sweep())
+                for work in (self._drain, self._send, self._sweep):
+                    group.create_task(_for_ever(work))
         finally:
             self.ready = False
             for task in self._tasks:
@@ -85,12 +88,11 @@ class Worker:
         return bool(not self.ready or self._tasks or self.ports.store.waiting() or self._due())
 
     async def _drain(self) -> None:
-        while True:
-            self._bell.clear()
-            for id_ in self._inbox.drain() | self._unopened():
-                self.nudge(id_)
-            self._post.set()
-            await _rung(self._bell, 1.0)
+        self._bell.clear()
+        for id_ in self._inbox.drain() | self._unopened():
+            self.nudge(id_)
+        self._post.set()
+        await _rung(self._bell, 1.0)
 
     def _unopened(self) -> set[str]:
         """Proposals that a door has pinned and that nobody is opening yet."""
@@ -129,12 +131,11 @@ class Worker:
         self.nudge(id_)
 
     async def _send(self) -> None:
-        while True:
-            self._post.clear()
-            for step in self._due():
-                self._sending.add(step.proposal)
-                self._spawn(self._deliver(step))
-            await _rung(self._post, 1.0)
+        self._post.clear()
+        for step in self._due():
+            self._sending.add(step.proposal)
+            self._spawn(self._deliver(step))
+        await _rung(self._post, 1.0)
 
     def _due(self) -> list[Step]:
         due = self.ports.store.due(self.ports.now())
@@ -148,13 +149,16 @@ class Worker:
             self._post.set()
 
     async def _sweep(self) -> None:
-        while True:
-            if self._fetch is not None and await self._fetched(self._fetch):
-                self.wake()
-            for proposal in expire(self.ports):
-                log.info("expired", proposal=proposal.id)
-            self._post.set()
-            await asyncio.sleep(self._every)
+        if self._fetch is not None and await self._fetched(self._fetch):
+            self.wake()
+        for proposal in expire(self.ports):
+            log.info("expired", proposal=proposal.id)
+        now = asyncio.get_running_loop().time()
+        if self._surveyed is None or now - self._surveyed >= SURVEY:
+            self._surveyed = now
+            self._spawn(self._look_round(frozenset()))
+        self._post.set()
+        await asyncio.sleep(self._every)
 
     @staticmethod
     async def _fetched(fetch: Callable[[], Awaitable[int]]) -> int:
@@ -163,6 +167,16 @@ class Worker:
         except Exception as error:  # noqa: BLE001 (a sweep that fails is tried again in a minute)
             log.warning("fetch", problem=f"{type(error).__name__}: {error}"[:300])
             return 0
+
+    def _ground(self, gone: frozenset[int]) -> None:
+        self._spawn(self._look_round(gone, everything=True))
+
+    async def _look_round(self, gone: frozenset[int], *, everything: bool = False) -> None:
+        """Find out which repositories can be used, and go on where they can be again."""
+        free = await survey(self.ports, gone)
+        for proposal in self.ports.store.alive() if everything else free:
+            self.nudge(proposal.id)
+        self._post.set()
 
     def _asked(self, proposal: Proposal, asked: Asked) -> None:
         self._spawn(self._answer(proposal, asked))
@@ -190,3 +204,13 @@ async def _rung(bell: asyncio.Event, seconds: float) -> None:
             await bell.wait()
     except TimeoutError:
         return
+
+
+async def _for_ever(work: Callable[[], Awaitable[None]]) -> None:
+    """Do it again and again; a fault of our own is logged and must not end the worker."""
+    while True:
+        try:
+            await work()
+        except Exception:
+            log.exception("worker", part=getattr(work, "__name__", "?"))
+            await asyncio.sleep(1.0)

@@ -131,6 +131,8 @@ class _Desk:
             route = ROUTES[hit[0].method, hit[0].template]
             self.call = self._call(world, hit[1])
             admit(self.call, route.needs, hit[0].template)
+            if self.call.found and self.call.found.archived and hit[0].method != "GET":
+                return _refusal(Refused(403, "Repository was archived so is read-only."))
             self.call.body = self._body(hit[0])
             return route.handler(self.call)
         except Refused as refused:

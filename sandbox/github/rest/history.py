@@ -173,7 +173,10 @@ def _ruleset(call: Call, found: Ruleset) -> Known:
         Known(actor_id=number, actor_type="Integration", bypass_mode="always")
         for number in sorted(found.bypass_app_ids)
     ]
+    app = call.caller.app if call.caller.kind == "installation" else None
+    passes = app is not None and app.id in found.bypass_app_ids
     return Known(
+        current_user_can_bypass="always" if passes else "never",
         id=found.id,
         name=found.name,
         target="branch",

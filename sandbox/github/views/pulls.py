@@ -104,13 +104,20 @@ def _people(look: Lookup, pull: Pull) -> dict[str, Any]:
 
 
 def _sides(look: Lookup, repo: Repository, pull: Pull) -> dict[str, Known]:
-    shown, owner = repository(look, repo), look.owner(repo)
-    sides = {"head": (pull.head_ref, pull.head_sha), "base": (pull.base_ref, pull.base_sha)}
+    fork = look.state.repositories[pull.fork] if pull.fork else repo
+    sides = {
+        "head": (fork, pull.head_ref, pull.head_sha),
+        "base": (repo, pull.base_ref, pull.base_sha),
+    }
     return {
         side: Known(
-            label=f"{owner.login}:{name}", ref=name, sha=sha, repo=shown, user=user(look, owner)
+            label=f"{look.owner(where).login}:{name}",
+            ref=name,
+            sha=sha,
+            repo=repository(look, where),
+            user=user(look, look.owner(where)),
         )
-        for side, (name, sha) in sides.items()
+        for side, (where, name, sha) in sides.items()
     }
 
 

@@ -87,6 +87,7 @@ def _settings(repo: Repository) -> dict[str, Any]:
         "has_issues": True,
         "open_issues": counted,
         "open_issues_count": counted,
+        "archived": repo.archived,
         "delete_branch_on_merge": repo.delete_branch_on_merge,
         "allow_merge_commit": True,
         "allow_squash_merge": True,

@@ -56,6 +56,12 @@ class Words:
     def body(self, proposal: Proposal) -> str:
         return f"> **If you approve, {proposal.id} runs.**\n\nAsked by {proposal.agent}\n"
 
+    def check_name(self, proposal: Proposal) -> str:
+        return f"placet: {proposal.id}"
+
+    def announcement(self, proposal: Proposal) -> str:
+        return f"**An agent asks:** {proposal.id}, {proposal.plan.digest}"
+
     def check(self, proposal: Proposal, _verdict: Verdict | None, _now: datetime) -> Check:
         buttons = (("Approve", "Apply exactly this plan", "approve"),)
         waiting = proposal.state in (State.PINNED, State.OPEN)

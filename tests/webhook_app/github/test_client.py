@@ -194,8 +194,9 @@ async def test_every_failure_is_one_of_three_and_is_not_tried_again(
     assert type(wrote.value).__mro__[1] is not Exception
     assert stage.counts()[f"POST {COMMENT}"] == 1
     stage.fail("GET", PULL, **fault)
-    with pytest.raises(read):
-        await forge.glance(proposal, [])
+    async with stage.forge() as fresh:  # one that no limit has closed
+        with pytest.raises(read):
+            await fresh.glance(proposal, [])
     assert stage.counts()[f"GET {PULL}"] == 1
     if stage.judged.problems:
         stage.judged.expect(str(fault["status"]))

@@ -1,0 +1,96 @@
+"""The whole audit: open everything, then the chain, each proposal, the branch, and the store."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from proposals.receipt import PlanFile
+
+from .chain import broken
+from .ledger import Ledger
+from .lives import Life, checked
+from .report import Finding, Report
+from .signed import Keys, Said, claimed, read_plan, read_statement
+from .tail import Kept, against_store
+from .trail import in_order, only_added, strange, trailers
+
+
+@dataclass(slots=True)
+class _Opened:
+    """What opened, by proposal; the numbers that files claim which did not open."""
+
+    lives: dict[str, Life] = field(default_factory=dict)
+    findings: list[Finding] = field(default_factory=list)
+    claimed: set[int] = field(default_factory=set)
+
+    def of(self, proposal: str) -> Life:
+        return self.lives.setdefault(proposal, Life(proposal))
+
+    def chain(self) -> list[Said]:
+        """Every statement by its number."""
+        return sorted((s for life in self.lives.values() for s in life.said), key=lambda s: s.seq)
+
+
+def audit(ledger: Ledger, keys: Keys, kept: Sequence[Kept] | None = None) -> Report:
+    """Audit a ledger by trusted keys; `kept` is what the server's store has of this repository."""
+    opened = _open(ledger, keys)
+    chain = opened.chain()
+    newest = chain[-1] if chain else None
+    repositories = Counter(_repository(said) for said in chain)
+    repository = repositories.most_common(1)[0][0] if repositories else None
+    findings = [*opened.findings, *broken(chain, opened.claimed)]
+    for life in opened.lives.values():
+        findings += checked(life, ledger, keys, newest)
+    findings += _one_repository(chain, repository)
+    findings += [*only_added(ledger), *in_order(ledger, chain)]
+    findings += [*strange(ledger), *trailers(ledger, opened.lives)]
+    findings += against_store(chain, kept) if kept is not None else []
+    counts = Counter(f.proposal for f in findings)
+    lives = sorted(opened.lives.values(), key=lambda x: (x.said[0].seq if x.said else 0, x.id))
+    return Report(
+        tip=ledger.tip,
+        repository=repository,
+        keys=tuple(sorted(keys.found)),
+        statements=len(chain),
+        last=newest.seq if newest else 0,
+        last_digest=newest.digest if newest else "",
+        rows=tuple(life.row(counts[life.id]) for life in lives),
+        findings=tuple(dict.fromkeys(findings)),
+        notes=tuple(dict.fromkeys(note for life in lives for note in life.notes)),
+    )
+
+
+def _open(ledger: Ledger, keys: Keys) -> _Opened:
+    opened = _Opened()
+    for file in ledger.files:
+        if (spot := file.spot) is None:
+            continue
+        life = opened.of(spot.proposal)
+        if spot.kind == "plan":
+            life.plan_at = file
+            plan = read_plan(file, spot, keys)
+            if isinstance(plan, PlanFile):
+                life.plan = plan
+            else:
+                opened.findings.append(plan)
+            continue
+        said = read_statement(file, spot, keys)
+        if isinstance(said, Said):
+            (life.starts if spot.kind == "start" else life.ends).append(said)
+        else:
+            opened.findings.append(said)
+            number = claimed(file).get("seq")
+            opened.claimed |= {number} if isinstance(number, int) else set()
+    return opened
+
+
+def _repository(said: Said) -> int | None:
+    found = said.predicate.get("repository")
+    return found if isinstance(found, int) else None
+
+
+def _one_repository(chain: Sequence[Said], repository: int | None) -> Iterator[Finding]:
+    for said in chain:
+        if _repository(said) != repository:
+            why = f"it was written for another repository ({_repository(said)})"
+            yield said.finding("other_repository", why)

@@ -1,0 +1,53 @@
+"""Planning: the dry run of a call, or of taking one back; twice at first, and again at the end."""
+
+from proposals.lifecycle import Event, State
+from proposals.plan import Pinned, Proposal
+from proposals.ports import Done, PlanFailed
+from proposals.tools import BadArguments, Tool, title, undo_title
+
+from .ending import end
+from .ground import Ports
+
+
+async def plan_first(ports: Ports, fresh: Proposal, tool: Tool) -> Proposal:
+    """Plan a proposal that was just kept: it comes back pinned, or ended when there is no plan.
+
+    What ended it meanwhile stands.
+    """
+    try:
+        pinned = await ports.runner.plan_twice(tool, fresh.arguments, _done(ports, fresh))
+    except (PlanFailed, BadArguments) as error:
+        return _planless(ports, fresh, error)
+    now = _now(ports, fresh)
+    if now.state is not State.PLANNING:
+        return now
+    original = ports.store.proposal(fresh.undoes or "")
+    summary = undo_title(original.summary) if original else title(tool, pinned.plan)
+    return ports.store.move(fresh.id, Event.PLANNED, ports.now(), pinned=pinned, summary=summary)
+
+
+async def plan_again(ports: Ports, proposal: Proposal) -> Pinned:
+    """The plan of a proposal as it would be now; PlanFailed, which proves nothing by itself."""
+    tool = ports.catalog.find(proposal.tool)
+    return await ports.runner.plan_again(tool, proposal.arguments, _done(ports, proposal))
+
+
+def _done(ports: Ports, proposal: Proposal) -> Done | None:
+    """What an undo takes back, as it was applied; None for a call."""
+    original = ports.store.proposal(proposal.undoes) if proposal.undoes else None
+    if original is None:
+        return None
+    receipt = original.outcome or {}
+    return Done(original.plan.plan, receipt.get("result"), receipt)
+
+
+def _planless(ports: Ports, proposal: Proposal, error: PlanFailed | BadArguments) -> Proposal:
+    now = _now(ports, proposal)
+    if now.state is not State.PLANNING:
+        return now
+    why = f"{error} {error.hint}".strip()
+    return end(ports, proposal, Event.PLAN_FAILED, error.code, why)
+
+
+def _now(ports: Ports, proposal: Proposal) -> Proposal:
+    return ports.store.proposal(proposal.id) or proposal

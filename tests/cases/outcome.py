@@ -1,0 +1,69 @@
+"""The table of cases as a page, and as one line below a run of the tests."""
+
+from collections.abc import Iterable, Mapping
+
+from tests.cases.table import CASES, GROUPS, Case
+
+TABLE = "tests/cases/test_table.py"
+HEAD = """\
+# Cases
+
+Bug reports, incidents and wishes about approval systems, from public trackers, and the test that
+shows what Placet does about each. The facts are retold; a source is `owner/repository#number`, an
+advisory, or a name to search for. Generated from `tests/cases/table.py`; a test holds that every
+test named here exists, and `make test` counts the outcomes.
+
+"""
+
+
+def page() -> str:
+    """The page docs/reference/cases.md."""
+    shown = sum(bool(case.by) for case in CASES)
+    rest = f"{len(CASES) - shown} later or not ours"
+    return (
+        HEAD
+        + f"{len(CASES)} cases: {shown} shown by tests, {rest}.\n"
+        + "".join(map(_section, GROUPS))
+    )
+
+
+def _section(group: str) -> str:
+    rows = "".join(_row(case) for case in CASES if case.group == group)
+    head = "| case | what holds | seen at | shown by |\n|---|---|---|---|\n"
+    return f"\n## {group}. {GROUPS[group]}\n\n{head}{rows}"
+
+
+def _row(case: Case) -> str:
+    shown = [f"`{node.removeprefix('tests/')}`" for node in case.by]
+    said = "<br>".join([*shown, case.but]) if case.but else "<br>".join(shown)
+    cells = (case.id, case.holds, case.source, said)
+    return "| " + " | ".join(cell.replace("|", r"\|") for cell in cells) + " |\n"
+
+
+def summary(outcomes: Mapping[str, str]) -> str | None:
+    """One line on what a run showed (node id -> outcome); None when the table was not held."""
+    if not any(node.startswith(TABLE) for node in outcomes):
+        return None
+    shown = {case.id: _outcome(case, outcomes) for case in CASES if case.by}
+    parts = [f"{sum(v == 'passed' for v in shown.values())} shown by tests"]
+    for kind, words in (("failed", "failed"), ("xfailed", "with a known fault")):
+        if ids := [id_ for id_, outcome in shown.items() if outcome == kind]:
+            parts.append(f"{len(ids)} {words} ({', '.join(ids)})")
+    if missing := sum(v == "" for v in shown.values()):
+        parts.append(f"{missing} not run")
+    return f"cases: {', '.join(parts)}, {len(CASES) - len(shown)} not applicable or later"
+
+
+def _outcome(case: Case, outcomes: Mapping[str, str]) -> str:
+    """The worst outcome of the tests of a case; empty when one of them did not run."""
+    found = [_worst(o for node, o in outcomes.items() if _is(node, named)) for named in case.by]
+    return "" if "" in found else _worst(found)
+
+
+def _is(node: str, named: str) -> bool:
+    return node == named or (not named.endswith("]") and node.startswith(f"{named}["))
+
+
+def _worst(outcomes: Iterable[str]) -> str:
+    found = set(outcomes)
+    return next((one for one in ("failed", "xfailed", "passed") if one in found), "")
