@@ -262,9 +262,7 @@ accounts = [{acme}]
 store = "placet.db"
 api_url = "{here.github}"
 html_url = "{here.github}"
-write_burst = 80
-writes_per_minute = 79
-writes_per_hour = 499
+writes_per_minute = 0
 
 [repository.default]
 id = {repository}

@@ -27,7 +27,6 @@ from sandbox.github.model import CheckRun, Pull, Repository
 from sandbox.stage import (
     AGENT,
     POLICY,
-    REPOSITORY,
     Stage,
     people_and_repository,
     write_configuration,

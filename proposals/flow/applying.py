@@ -50,14 +50,21 @@ async def run(ports: Ports, started: Proposal, verdict: Verdict, scene: Scene) -
         why = "Another start of this proposal stands on the ledger; this server ran nothing."
         await _unknown(ports, started, by, why)
         return None
-    order = Order(started.plan.plan, started.id)
-    tool = ports.catalog.find(started.tool)
-    returned = await ports.runner.apply(tool, order)
+    returned = await _applied(ports, started)
     if returned.outcome is Outcome.LOST:
         await _unknown(ports, started, by, returned.why)
         return None
     await _returned(ports, started, by, returned)
     return None
+
+
+async def _applied(ports: Ports, started: Proposal) -> Returned:
+    """Run the tool, this once; a tool that was taken away meanwhile did nothing."""
+    try:
+        tool = ports.catalog.find(started.tool)
+    except UnknownTool as error:
+        return Returned(Outcome.DID_NOTHING, why=str(error))
+    return await ports.runner.apply(tool, Order(started.plan.plan, started.id))
 
 
 def patience(ports: Ports, started: Proposal) -> timedelta:

@@ -11,7 +11,7 @@ from checks.reasons import Reason, Weight
 from checks.simulate import Scene
 from checks.verdict import Decision, Verdict, judge
 from checks.wording import reply_to
-from proposals.lifecycle import Event, State
+from proposals.lifecycle import Event, IllegalMoveError, State
 from proposals.plan import Proposal, difference, drifted
 from proposals.ports import ForgeError, Lost, PlanFailed, PolicyFile, Refused, Unavailable
 from proposals.store import Started, Step
@@ -28,6 +28,7 @@ VERDICT = TypeAdapter(Verdict)
 TRIES = 3
 SOON = timedelta(seconds=2)
 LATER = timedelta(seconds=30)
+NO_ANSWER = frozenset({"tool_not_started", "tool_failed"})
 
 _UNANSWERED = frozenset(
     {Reason.NOT_A_PERSON, Reason.SUPERSEDED_STANCE, Reason.GONE, Reason.DISMISSED}
@@ -56,20 +57,20 @@ async def advance(ports: Ports, id_: str) -> timedelta | None:
                 return None
         if proposal.state is State.OPEN:
             return await decide(ports, proposal)
-    except ForgeError as error:
+    except (ForgeError, IllegalMoveError) as error:
         return put_off(ports, id_, error)
     return None
 
 
-def put_off(ports: Ports, id_: str, error: ForgeError) -> timedelta:
+def put_off(ports: Ports, id_: str, error: Exception) -> timedelta:
     """How long to wait after GitHub did not answer as hoped; a no is kept for all concerned.
 
     Only an opening writes before the start, and opening again looks first: a lost answer is soon
-    found out.
+    found out. An illegal move means that somebody ended it between the look and the move.
     """
     if isinstance(error, Unavailable):
         return timedelta(seconds=error.retry_after)
-    if isinstance(error, Lost):
+    if isinstance(error, Lost | IllegalMoveError):
         return SOON
     proposal = ports.store.proposal(id_)
     if proposal is not None and isinstance(error, Refused):
@@ -99,6 +100,9 @@ async def settle_claim(ports: Ports, claimed: Proposal) -> timedelta | None:
         except (ForgeError, PlanFailed) as error:
             release(ports, claimed, str(error))
             return timedelta(seconds=getattr(error, "retry_after", LATER.total_seconds()))
+        except Exception:
+            release(ports, claimed, "a fault of Placet's own; its log says which")
+            raise
         if verdict.decision is not Decision.APPROVED:
             return await report(ports, current, verdict)
         keep(ports, current, verdict)
@@ -113,14 +117,16 @@ async def settle_claim(ports: Ports, claimed: Proposal) -> timedelta | None:
 async def ended_by_drift(ports: Ports, claimed: Proposal) -> bool:
     """Plan again; when the world would now be changed otherwise, end and say what differs.
 
-    Raises PlanFailed when no plan came, which proves nothing: the claim is given back.
+    Raises PlanFailed when the tool could not answer, which proves nothing: the claim is given
+    back. A tool that answers that there is no plan any more has seen another world.
     """
     try:
         fresh = await plan_again(ports, claimed)
     except PlanFailed as error:
-        if claimed.undoes is None or error.code not in NO_UNDO:
+        if error.code in NO_ANSWER:
             raise
-        end(ports, claimed, Event.DRIFTED, error.code, str(error))
+        known = error.code in NO_UNDO if claimed.undoes else error.code == "tool_changed"
+        end(ports, claimed, Event.DRIFTED, error.code if known else "plan_failed", str(error))
         return True
     pinned = claimed.plan
     if not drifted(pinned, fresh):

@@ -3,7 +3,7 @@
 from proposals.lifecycle import Event, State
 from proposals.plan import Pinned, Proposal
 from proposals.ports import Done, PlanFailed
-from proposals.tools import BadArguments, Tool, title, undo_title
+from proposals.tools import BadArguments, Tool, UnknownTool, title, undo_title
 
 from .ending import end
 from .ground import Ports
@@ -27,8 +27,11 @@ async def plan_first(ports: Ports, fresh: Proposal, tool: Tool) -> Proposal:
 
 
 async def plan_again(ports: Ports, proposal: Proposal) -> Pinned:
-    """The plan of a proposal as it would be now; PlanFailed, which proves nothing by itself."""
-    tool = ports.catalog.find(proposal.tool)
+    """The plan of a proposal as it would be now; PlanFailed when there is none."""
+    try:
+        tool = ports.catalog.find(proposal.tool)
+    except UnknownTool as error:
+        raise PlanFailed("tool_changed", str(error)) from None
     return await ports.runner.plan_again(tool, proposal.arguments, _done(ports, proposal))
 
 

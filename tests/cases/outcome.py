@@ -55,13 +55,17 @@ def summary(outcomes: Mapping[str, str]) -> str | None:
 
 
 def _outcome(case: Case, outcomes: Mapping[str, str]) -> str:
-    """The worst outcome of the tests of a case; empty when one of them did not run."""
+    """The worst outcome of the tests of a case; empty when one that passes or not did not run."""
     found = [_worst(o for node, o in outcomes.items() if _is(node, named)) for named in case.by]
-    return "" if "" in found else _worst(found)
+    worst = _worst(found)
+    return "" if worst == "passed" and "" in found else worst
 
 
 def _is(node: str, named: str) -> bool:
-    return node == named or (not named.endswith("]") and node.startswith(f"{named}["))
+    """Whether this test is the one named: with an id, the id is one of those of its parameters."""
+    test, _, ids = node.partition("[")
+    name, _, id_ = named.rstrip("]").partition("[")
+    return test == name and (not id_ or f"-{id_}-" in f"-{ids.rstrip(']')}-")
 
 
 def _worst(outcomes: Iterable[str]) -> str:

@@ -1,8 +1,8 @@
 """Every case of the public case log: what must hold, where it was seen, and what shows it.
 
 One case is four kinds of lines: its number, group and statement; `src` (where it was seen in public,
-or why there is nothing to link), `by` (a test, below tests/) and `but` (why it does not apply, or
-what it waits for).
+or why there is nothing to link), `by` (a test, below tests/) and `but` (why it does not apply, what
+it waits for, or `open: ` and what is still wrong, where its test is an expected failure).
 """
 # ruff: noqa: E501
 
@@ -38,7 +38,7 @@ class Case:
 
 TEXT = """
 K01 A A push between an approval and the moment it is read starts nothing
-src github/branch-deploy#315, #373; tektoncd/operator#2997; dependabot/dependabot-core#11223; boostsecurity.io "Bot-Delegated TOCTOU" 2025-11-12
+src github/branch-deploy#315, #373; tektoncd/operator#2997; dependabot-core#11223; boostsecurity.io "Bot-Delegated TOCTOU" 2025-11-12
 by cases/test_binding.py::test_a_push_just_before_the_approval_is_seen_though_nobody_told_of_it
 by system/test_main_job.py::test_a_push_to_the_branch_ends_it
 K02 A A head that went away and came back revives no approval
@@ -83,7 +83,7 @@ src CVE-2025-54136 (MCPoison); Invariant Labs; practical-devsecops.com glossary
 by cases/test_binding.py::test_a_tool_that_changed_since_is_not_the_tool_approved
 by proposals/test_tools.py::test_a_tool_that_changes_after_approval_is_another_tool
 K13 A What a server says of its own tool loosens no gate
-src QwenLM/qwen-code#6924; TanStack/ai#1031; mastra-ai/mastra#16784
+src QwenLM/qwen-code#6924; TanStack/ai#1031; mastra#16784
 but later: servers that describe their own tools come with the gateway; today only `placet.toml` says what a tool is
 K14 A A tool without hints counts as destructive, and the list says where its class comes from
 src CoplayDev/unity-mcp#1304; DeusData/codebase-memory-mcp#2118
@@ -96,7 +96,7 @@ K16 A No decision looks at the date of a commit
 src github/branch-deploy#315; palantir/policy-bot#598
 by cases/test_binding.py::test_no_fact_of_a_decision_is_the_date_of_a_commit
 K17 B Only GitHub's 200 with enough access lets a person approve; 404 is no; everything else is not known
-src airbytehq/airbyte-python-cdk#1097; modelcontextprotocol/python-sdk#3028; Kilo-Org/cloud#849
+src airbyte-python-cdk#1097; python-sdk#3028; Kilo-Org/cloud#849
 by webhook_app/github/test_facts.py::test_only_200_says_what_a_person_may_do
 by webhook_app/github/test_facts.py::test_a_permission_that_takes_too_long_is_not_known
 by checks/test_judge.py::test_verdict[access_unknown: no answer]
@@ -107,11 +107,11 @@ K19 B When permissions cannot be read nobody is refused and nothing runs
 src channable/hoff#91
 by cases/test_people.py::test_while_permissions_cannot_be_read_nobody_is_refused_and_nothing_runs
 K20 B Whoever takes over a login is not the person meant
-src dwf-request#25; gitterHQ/gitter#1670; bors-ng/bors-ng#770; QwenLM/qwen-code#7727
+src dwf-request#25; gitterHQ/gitter#1670; bors-ng#770; QwenLM/qwen-code#7727
 by system/test_explain.py::test_a_login_that_changed_hands_fills_nobodys_place
 by cases/test_people.py::test_a_login_taken_over_since_takes_its_approval_away
 K21 B Logins are the same in every case, and one that nobody has is shown
-src alire-project/alire#663; eclipse/openvsx#1708; QwenLM/qwen-code#7727
+src alire#663; openvsx#1708; QwenLM/qwen-code#7727
 by checks/test_judge.py::test_the_case_of_a_login_is_irrelevant
 by system/test_explain.py::test_the_page_says_whom_github_does_not_know
 K22 B A look-alike of a login, a team or a command is none
@@ -124,7 +124,7 @@ src MicrosoftDocs/azure-devops-docs#1198
 by checks/test_judge.py::test_verdict[contributor: pushed to the branch]
 by system/test_main_job.py::test_a_push_to_the_branch_ends_it
 K24 B A program that acts as a person through an App does not approve; the agent's own people never do
-src anthropics/claude-code#29984 (near case)
+src claude-code#29984 (near case)
 by cases/test_people.py::test_a_comment_by_a_persons_token_through_an_app_does_not_count
 by checks/test_judge.py::test_verdict[requester: own people]
 but a plain personal token cannot be told from its person; docs/security.md says so
@@ -160,7 +160,7 @@ src runatlantis/atlantis#2112, #5952, #4116, #2601; eltmon/overdeck#3946
 by system/test_bad_weather.py::test_a_persons_merge_approves_nothing
 by checks/test_judge.py::test_verdict[approvals_missing: merging is no approval]
 K33 C A quoted command does nothing
-src bors-ng/bors-ng#173; packit/packit-service#1025; vercel/eve#2175
+src bors-ng#173; packit/packit-service#1025; vercel/eve#2175
 by cases/test_commands.py::test_quoting_placets_own_words_starts_nothing
 by checks/test_commands.py::test_anything_else_is_no_command[quoted-reply]
 K34 C A command in code does nothing, and our own words are no command
@@ -171,7 +171,7 @@ K35 C The first line is the command; a trailer below it is free text
 src runatlantis/atlantis#6643
 by cases/test_commands.py::test_a_trailer_of_another_client_does_not_hide_the_command
 K36 C Windows line ends work; nothing else ends a line
-src peter-evans/slash-command-dispatch#32; fullsend#2137; github/gh-aw#61580; cncf/prow-github-actions#108
+src slash-command-dispatch#32; fullsend#2137; github/gh-aw#61580; cncf/prow-github-actions#108
 by checks/test_commands.py::test_the_first_line_is_a_command[crlf]
 by checks/test_commands.py::test_anything_else_is_no_command[line-separator-ends-no-line]
 K37 C Invisible and look-alike characters make no command
@@ -179,19 +179,20 @@ src measured: strip(), NFKC
 by checks/test_commands.py::test_anything_else_is_no_command[full-width-slash]
 by checks/test_commands.py::test_only_the_exact_grammar_approves
 K38 C Words before, after or glued to a command make it none, and a near miss is answered
-src fullsend#614; bors-ng/bors-ng#173; kubernetes/test-infra#1689
+src fullsend#614; bors-ng#173; kubernetes/test-infra#1689
 by checks/test_commands.py::test_anything_else_is_no_command[hyphenated]
 by checks/test_commands.py::test_a_yes_that_is_no_command_gets_an_answer
 K39 C One command a comment; yes and no together do nothing; further ones are ignored and the answer says so
 src kubernetes/test-infra#1689; cncf/prow-github-actions#108
 by cases/test_commands.py::test_approve_and_reject_in_one_comment_are_answered_and_do_nothing
 by cases/test_commands.py::test_a_further_command_below_is_answered
+but open: a further command is ignored, and no answer says so yet
 K40 C The state of a review decides, never its words; comments on lines of code are not read
 src ti-community-infra/tichi#248
 by cases/test_commands.py::test_the_state_of_a_review_decides_and_its_words_do_not
 by cases/test_commands.py::test_a_command_in_a_comment_on_a_line_of_code_is_not_read
 K41 C A command on an issue, on another page or on a closed page approves nothing
-src runatlantis/atlantis#1393; openshift-pipelines/pipelines-as-code#1897, #1911
+src runatlantis/atlantis#1393; pipelines-as-code#1897, #1911
 by cases/test_commands.py::test_a_command_elsewhere_approves_nothing
 by cases/test_binding.py::test_another_pull_request_of_the_same_branch_is_another_page
 by webhook_app/test_deliveries.py::test_what_says_nothing[an-issue-is-no-pull-request]
@@ -200,7 +201,7 @@ K42 D A delivery without a signature is refused
 src krkn-chaos/krkn#1277
 by webhook_app/test_webhook_door.py::test_a_wrong_signature_is_refused[missing]
 K43 D An empty, short or unexpanded secret refuses the start
-src librefang/librefang#3492; corsairdev/corsair#593, #830; stripe/stripe-ruby#1960
+src librefang#3492; corsairdev/corsair#593, #830; stripe-ruby#1960
 by webhook_app/test_settings.py::test_a_weak_webhook_secret_refuses_the_start
 by webhook_app/test_webhook_door.py::test_a_wrong_signature_is_refused[empty-secret]
 K44 D A SHA-1 signature alone is refused
@@ -214,7 +215,7 @@ K46 D The signature is over the bytes as they came
 src octokit/webhooks.js#71, #76, #593, #1155; github/docs#3567; AutoMaintainer#167
 by webhook_app/test_webhook_door.py::test_the_signature_is_over_the_raw_bytes
 K47 D A form is refused and told which setting to change
-src octokit/webhooks.js#158; argoproj/argo-cd#3802; traduttore#166
+src octokit/webhooks.js#158; argo-cd#3802; traduttore#166
 by webhook_app/test_webhook_door.py::test_what_is_signed_but_not_ours[form]
 K48 D A body over the cap is refused before and while it is read
 src CVE-2024-40634; GHSA-jcc8-g2q4-9fxq
@@ -245,7 +246,7 @@ by cases/test_commands.py::test_a_command_elsewhere_approves_nothing
 by proposals/test_store.py::test_a_delivery_leaves_alone_what_it_is_not_about[another-repository]
 by webhook_app/test_webhook_door.py::test_an_account_that_is_not_listed_is_ignored
 K55 E A suspended installation pauses its proposals and nobody else's
-src codecov/shared#237, #334; mend/renovate-ce-ee#391; ossf/allstar#314; repohistory#7
+src codecov/shared#237, #334; renovate-ce-ee#391; ossf/allstar#314; repohistory#7
 by cases/test_intake.py::test_a_suspended_installation_pauses_and_goes_on
 by webhook_app/github/test_places.py::test_a_suspended_installation_does_not_stop_the_others
 K56 E After an uninstall nothing runs
@@ -268,12 +269,12 @@ src runatlantis/atlantis#6529, #773, #2067
 by proposals/test_lifecycle.py::test_applied_means_started_once
 by proposals/test_answer.py::test_nothing_but_an_applied_proposal_is_called_done
 K61 E A refused merge is a finding and never a second run
-src airbytehq/airbyte#38754; bazelbuild/continuous-integration#2178; pifpaf#180; nixpkgs-merge-bot#179
+src airbyte#38754; bazelbuild/continuous-integration#2178; pifpaf#180; nixpkgs-merge-bot#179
 by webhook_app/github/test_settle.py::test_a_merge_that_meets_another_write_to_the_ledger_is_tried_later
 by cases/test_binding.py::test_what_comes_after_the_start_changes_neither_outcome_nor_receipt[a-push]
 by system/test_bad_weather.py::test_whatever_fails_while_telling_it_is_applied_and_told_once
 K62 E A token that is no longer taken is made again once
-src squads-cli#1133; actions/create-github-app-token#121; manual-approval#42; buildbuddy#5744
+src squads-cli#1133; create-github-app-token#121; manual-approval#42; buildbuddy#5744
 by webhook_app/github/test_client.py::test_a_token_that_is_no_longer_taken_is_made_again_once
 K63 E A secondary limit waits as told and is not mistaken for a missing permission
 src ThrillhouseBot#568, #723, #820; octokit/plugin-throttling#667
@@ -299,7 +300,7 @@ src smg#2441
 by cases/test_binding.py::test_an_approval_of_one_plan_is_none_of_another
 by system/test_check_run_form.py::test_each_plan_of_a_page_is_decided_about_alone
 K69 F The summary is made by code from the plan, the agent's words stand apart, and nothing is cut in silence
-src letta-ai/letta-code#1584; automic-vault#157; hermes-agent#44691; local-operator#114; Lies-in-the-Loop (Checkmarx 2025-09)
+src letta-code#1584; automic-vault#157; hermes-agent#44691; local-operator#114; Lies-in-the-Loop (Checkmarx 2025-09)
 by webhook_app/test_render.py::test_the_exact_plan_can_be_read_back_from_the_page
 by webhook_app/test_render.py::test_a_plan_that_does_not_fit_says_its_size_and_where_it_is
 by webhook_app/test_render.py::test_the_agents_words_are_all_there_and_quoted
@@ -313,18 +314,18 @@ src Trail of Bits 2025-08-06 via hacktricks#1251
 by webhook_app/test_render.py::test_no_text_of_others_comes_alive
 by cases/test_view.py::test_an_agents_words_reach_neither_title_nor_history_and_stay_text
 K72 F Nobody is mentioned by a plan or an agent
-src renovatebot/renovate#1083, #1238, #2558; dependabot/dependabot-core#427, #2820, #3157, #12683
+src renovate#1083, #1238, #2558; dependabot-core#427, #2820, #3157, #12683
 by cases/test_view.py::test_an_agents_words_reach_neither_title_nor_history_and_stay_text
 by webhook_app/test_render.py::test_no_text_of_others_comes_alive
 K73 F No reference or closing keyword of others is live in page or commit
-src dependabot/dependabot-core#3276
+src dependabot-core#3276
 by cases/test_view.py::test_an_agents_words_reach_neither_title_nor_history_and_stay_text
 by webhook_app/test_render.py::test_a_merge_message_ends_in_trailers
 K74 F No image and no link of others is loaded or live
-src leondz/garak#1930, #166
+src garak#1930, #166
 by webhook_app/test_render.py::test_no_text_of_others_comes_alive
 K75 F A plan that does not fit says how much is missing and where all of it is; too large is refused
-src manual-approval#89; renovatebot/renovate#2032; danger/danger#424; docker/scout-action#66
+src manual-approval#89; renovate#2032; danger#424; docker/scout-action#66
 by webhook_app/test_render.py::test_whatever_the_size_the_page_fits_and_a_button_means_whole
 by webhook_app/test_render.py::test_a_plan_that_does_not_fit_gets_no_approve_button
 by proposals/test_runner.py::test_what_cannot_be_approved_is_not_pinned[larger-than-a-person-can-read]
@@ -382,7 +383,7 @@ src Invariant Labs on GitHub MCP 2025-05-26; Claude Code Action 2026-06 (worklof
 by cases/test_time.py::test_no_argument_says_that_it_is_approved
 by cases/test_time.py::test_an_agents_word_that_it_is_approved_is_only_a_word
 K89 H Another spelling of a tool is no tool
-src anthropics/claude-code#79400, #6413, #2625, #15711, #10077, #7232
+src claude-code#79400, #6413, #2625, #15711, #10077, #7232
 by cases/test_time.py::test_no_other_spelling_reaches_a_tool
 by proposals/test_gate.py::test_what_is_not_declared_is_denied
 K90 H The same call twice is one proposal
@@ -391,7 +392,7 @@ by webhook_app/test_http_door.py::test_the_same_live_call_without_a_key_gives_th
 by proposals/test_store.py::test_the_same_call_has_one_live_proposal
 but later: caps for each agent and the pause after a rejection come with the gateway
 K91 H An undo never overwrites what was changed since, needs its own approval and runs once
-src argon-lab/argon#17; fy-agent/fyagent#61; danny-avila/LibreChat#15369; framekit#342; open-thymos#8
+src argon-lab/argon#17; fy-agent/fyagent#61; LibreChat#15369; framekit#342; open-thymos#8
 by system/test_undo.py::test_what_was_changed_since_is_a_conflict_that_says_what
 by system/test_undo.py::test_what_is_as_before_is_undone_already
 by system/test_undo.py::test_asking_twice_gives_the_same_undo_and_it_is_done_once
@@ -405,17 +406,18 @@ by cases/test_view.py::test_a_stance_that_does_not_count_is_shown_with_its_reaso
 by checks/test_wording.py::test_everyone_heard_stands_in_the_table
 K94 H A comment is marked as seen at intake, and the outcome is told only after the receipt
 src nixpkgs-merge-bot#148
+by cases/test_view.py::test_a_comment_is_marked_as_seen
 by system/test_bad_weather.py::test_whatever_fails_while_telling_it_is_applied_and_told_once
-but later: the mark at intake (a reaction) is not built; the outcome is told as stated
+but open: the mark at intake is not built yet
 K95 H No proposal ever needs "Update branch"
 src palantir/policy-bot#460, #788; superplane#4132
 by cases/test_binding.py::test_what_happens_on_the_ledger_makes_no_page_stale
 K96 H There is no approval for what is pushed or planned later
-src openshift-pipelines/pipelines-as-code#1798, #2028; kubernetes/test-infra#10118
+src pipelines-as-code#1798, #2028; kubernetes/test-infra#10118
 by system/test_main_job.py::test_replan_opens_a_linked_proposal
 by system/test_main_job.py::test_a_push_to_the_branch_ends_it
 K97 I Shas are compared, never times
-src palantir/policy-bot invalidateReviewOnPush; bors-ng/bors-ng#986; freelawproject/litigant-portal#725; me2resh/apexyard#1197
+src palantir/policy-bot invalidateReviewOnPush; bors-ng#986; freelawproject/litigant-portal#725; me2resh/apexyard#1197
 by checks/test_judge.py::test_verdict[other_head: a review]
 by webhook_app/github/test_facts.py::test_a_review_stands_only_as_it_was_delivered[review-of-another-commit]
 K98 I A head that moves after the last look still stops the start
@@ -436,6 +438,7 @@ by system/test_audit.py::test_tampering_is_found_with_its_file_and_commit[edited
 K102 I A retarget while the tool runs merges into no other branch
 src runatlantis/atlantis BaseRetargetDuringApplyDoesNotPublishSuccessCommitStatus
 by cases/test_binding.py::test_a_retarget_during_the_run_merges_into_no_other_branch
+but open: the merge goes to the new base; what ran and its receipt are right
 K103 I An "Update branch" is a push like any other
 src palantir/policy-bot ignoreUpdateMerge; strands-labs/robots#3190
 by system/test_main_job.py::test_a_push_to_the_branch_ends_it
@@ -477,11 +480,11 @@ K113 J A comment written through an App approves nothing
 src objectstack-ai/objectstack#18168
 by cases/test_people.py::test_a_comment_by_a_persons_token_through_an_app_does_not_count
 K114 J A deleted user counts for nothing and breaks nothing
-src NixOS/nixpkgs#436777; gh4a#1102; grok-mcp-server#497; github/branch-deploy
+src nixpkgs#436777; gh4a#1102; grok-mcp-server#497; github/branch-deploy
 by cases/test_intake.py::test_whoever_cannot_be_named_says_nothing[ghost]
 by webhook_app/test_deliveries.py::test_what_says_nothing[ghost]
 K115 J Read access approves nothing, and public repositories are refused unless allowed
-src runatlantis/atlantis docs; hyperdxio/hyperdx#2546
+src runatlantis/atlantis docs; hyperdx#2546
 by cases/test_people.py::test_a_reader_approves_on_no_surface
 by webhook_app/github/test_places.py::test_a_public_repository_is_refused_unless_allowed
 K116 J Every role is told by its own name
@@ -528,7 +531,7 @@ K126 K A draft is not approved
 src github/branch-deploy; kubernetes-sigs/prow
 by cases/test_people.py::test_a_draft_is_not_approved
 K127 K A delivery sent again is handled once, from a durable table
-src github/docs#32822; plan42#1457; qodo-ai/pr-agent#3373; loopover#789
+src github/docs#32822; plan42#1457; pr-agent#3373; loopover#789
 by proposals/test_store.py::test_a_redelivery_is_seen_once
 by system/test_bad_weather.py::test_one_delivery_sent_ten_times_applies_once
 K128 K What is acknowledged is kept, however much comes
@@ -536,7 +539,7 @@ src palantir/policy-bot#960
 by webhook_app/test_webhook_door.py::test_a_delivery_is_kept_before_it_is_acknowledged
 by proposals/test_store.py::test_everything_acknowledged_is_there_after_reopening
 K129 K While GitHub's API is older than its own delivery nothing runs, and it is looked at again
-src palantir/policy-bot#47; palantir/bulldozer#187; the-knights-who-say-ni#86; highfive#190
+src palantir/policy-bot#47; bulldozer#187; the-knights-who-say-ni#86; highfive#190
 by cases/test_intake.py::test_while_github_has_not_caught_up_with_its_own_delivery_nothing_runs
 K130 K An approval right after the opening counts: shas decide, not seconds
 src palantir/policy-bot README
@@ -545,6 +548,7 @@ K131 K A no that comes in the moment of the start wins; after it, its author is 
 src inference
 by system/test_bad_weather.py::test_a_rejection_in_the_moment_of_the_start_stops_it
 by cases/test_intake.py::test_a_reject_after_the_start_is_answered_and_undoes_nothing
+but open: a late no undoes nothing, and is not answered yet
 K132 K Expired is refused by the start itself, and a late approval is told so
 src edictum-console#19; octos#1451; agent-os#1613; breeze#3090; opencompany#1805
 by proposals/test_store.py::test_nothing_starts_when[expired-this-instant]

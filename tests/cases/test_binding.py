@@ -273,7 +273,7 @@ async def test_what_happens_on_the_ledger_makes_no_page_stale(here: Town, box: B
     assert box.runs == 1
 
 
-@pytest.mark.parametrize("here", [TWO], indirect=True)
+@pytest.mark.parametrize("here", [TWO], indirect=True, ids=["two-people"])
 async def test_a_reworded_review_stays_the_approval_that_it_was(here: Town, box: Box) -> None:
     """K125: people lost approvals by mending a typo: palantir/policy-bot#1083."""
     seen = await here.propose("box.add", {"n": 4})

@@ -109,6 +109,6 @@ async def test_a_deleted_and_restored_branch_revives_nothing(here: Town, box: Bo
 def test_whoever_cannot_be_named_says_nothing(event: str, payload: dict[str, Any]) -> None:
     """K29, K114, K121: deleted users, and one person's click told of as another's.
 
-    https://github.com/vercel/eve/pull/1370, NixOS/nixpkgs#436777.
+    https://github.com/vercel/eve/pull/1370, nixpkgs#436777.
     """
     assert heard_in(event, payload) is None

@@ -8,7 +8,7 @@ import pytest
 from checks.facts import Person, Voice
 from checks.reasons import Reason
 from checks.verdict import Decision
-from sandbox.github import Fault, secondary_limit
+from sandbox.github import DeliveryFault, Fault, secondary_limit
 from sandbox.stage import REPOSITORY, SHOP
 from sandbox.testing import Town
 from tests.cases.acting import TWO, review, say, short, waits, why_not
@@ -151,7 +151,7 @@ async def test_a_policy_that_changed_while_it_waited_loosens_nothing(
     assert (await here.over(seen))["status"] == "applied"
 
 
-@pytest.mark.parametrize("here", [TWO], indirect=True)
+@pytest.mark.parametrize("here", [TWO], indirect=True, ids=["two-people"])
 @pytest.mark.parametrize("role", ["read", "none"])
 async def test_who_lost_access_since_no_longer_counts(here: Town, box: Box, role: str) -> None:
     """K31, K120: the role is read again at the start (design; no public report found)."""
@@ -164,23 +164,43 @@ async def test_who_lost_access_since_no_longer_counts(here: Town, box: Box, role
     assert box.runs == 0
 
 
-@pytest.mark.parametrize("here", [TWO], indirect=True)
-@pytest.mark.parametrize("how", ["changes-requested", "dismissed"])
+@pytest.mark.parametrize("here", [TWO], indirect=True, ids=["two-people"])
+@pytest.mark.parametrize("effect", ["double", "lose"], ids=["told", "nobody-told-us"])
+@pytest.mark.parametrize(
+    ("how", "code"),
+    [
+        pytest.param("request-changes", "blocked", id="changes-requested"),
+        pytest.param("dismiss", "dismissed", id="dismissed"),
+        pytest.param("edit", "gone", id="comment-edited"),
+        pytest.param("delete", "gone", id="comment-deleted"),
+    ],
+)
 async def test_an_approval_taken_back_before_the_start_counts_no_more(
-    here: Town, box: Box, how: str
+    here: Town, box: Box, how: str, code: str, effect: Any
 ) -> None:
-    """K27, K104: https://github.com/runatlantis/atlantis/issues/934, openucx/ucx#8191."""
+    """K27, K51, K104: https://github.com/runatlantis/atlantis/issues/934, openucx/ucx#8191."""
     seen = await here.propose("box.add", {"n": 4})
-    given = await here.person("lee").review(REPOSITORY, here.number(seen), "APPROVE")
-    await here.rest()
-    if how == "dismissed":
-        await here.person("noor").dismiss(REPOSITORY, given.id)
+    lee, number = here.person("lee"), here.number(seen)
+    if how in ("edit", "delete"):
+        said = await lee.comment(REPOSITORY, number, "/approve")
     else:
-        await review(here, "lee", seen, "REQUEST_CHANGES")
+        given = await lee.review(REPOSITORY, number, "APPROVE")
+    await here.rest()
+    for event in ("issue_comment", "pull_request_review"):
+        here.world.faults.add(DeliveryFault(event, effect))
+    match how:
+        case "request-changes":
+            await lee.review(REPOSITORY, number, "REQUEST_CHANGES", "wait")
+        case "dismiss":
+            await here.person("noor").dismiss(REPOSITORY, given.id)
+        case "edit":
+            await lee.edit_comment(REPOSITORY, said.id, "/approve?")
+        case _:
+            await lee.delete_comment(REPOSITORY, said.id)
+    here.world.faults.clear()
     await review(here, "noor", seen)
     assert await waits(here, seen)
-    expected = {"dismissed": "dismissed", "changes-requested": "blocked"}[how]
-    assert expected in await why_not(here, seen)
+    assert code in await why_not(here, seen)
     assert box.runs == 0
 
 
@@ -207,7 +227,7 @@ async def test_a_draft_is_not_approved(here: Town, box: Box) -> None:
     assert box.runs == 0
 
 
-@pytest.mark.parametrize("here", [TWO], indirect=True)
+@pytest.mark.parametrize("here", [TWO], indirect=True, ids=["two-people"])
 async def test_a_login_taken_over_since_takes_its_approval_away(here: Town, box: Box) -> None:
     """K20: https://github.com/gitterHQ/gitter/issues/1670, QwenLM/qwen-code#7727."""
     seen = await here.propose("box.add", {"n": 4})
@@ -229,7 +249,7 @@ rules:
 """
 
 
-@pytest.mark.parametrize("here", [FINANCE], indirect=True)
+@pytest.mark.parametrize("here", [FINANCE], indirect=True, ids=["finance"])
 @pytest.mark.parametrize(
     ("team", "state", "counts"),
     [
@@ -267,7 +287,7 @@ async def test_words_put_into_anothers_mouth_do_not_count(here: Town, box: Box) 
 
 
 async def test_a_renamed_default_branch_is_followed(here: Town, box: Box) -> None:
-    """K57: a hard-coded branch name broke bots: athul/waka-readme#34."""
+    """K57: a hard-coded branch name broke bots: waka-readme#34."""
     seen = await here.propose("box.add", {"n": 4})
     noor = here.person("noor")
     await noor.push(REPOSITORY, "trunk", {".github/placet.yml": TWO})

@@ -13,7 +13,7 @@ from tests.system.conftest import Box
 pytestmark = pytest.mark.anyio
 
 
-@pytest.mark.parametrize("here", [TWO + "    expires: 1h\n"], indirect=True)
+@pytest.mark.parametrize("here", [TWO + "    expires: 1h\n"], indirect=True, ids=["1h"])
 async def test_an_approval_before_the_end_starts_nothing_after_it(here: Town, box: Box) -> None:
     """K86, K132: the end is a condition of the start, not of a timer: edictum-console#19."""
     seen = await here.propose("box.add", {"n": 4})
@@ -38,7 +38,7 @@ async def test_a_clock_set_back_revives_nothing(here: Town, box: Box) -> None:
     assert box.runs == 0
 
 
-@pytest.mark.parametrize("here", [FROZEN], indirect=True)
+@pytest.mark.parametrize("here", [FROZEN], indirect=True, ids=["frozen"])
 async def test_a_freeze_holds_what_is_approved(here: Town, box: Box) -> None:
     """K87: a freeze was a sentence in a prompt and was ignored: Replit, July 2025."""
     seen = await here.propose("box.add", {"n": 4})
@@ -65,7 +65,7 @@ async def test_an_agents_word_that_it_is_approved_is_only_a_word(here: Town, box
 
 @pytest.mark.parametrize("name", ["BOX.add", "box.add ", "add", "rtk box.add", "box.add\u200b"])
 async def test_no_other_spelling_reaches_a_tool(here: Town, box: Box, name: str) -> None:
-    """K89: a wrapper went round a deny-list: https://github.com/anthropics/claude-code/issues/79400."""
+    """K89: a wrapper went round a deny-list: claude-code#79400."""
     said = await here.ask(name, {"n": 4})
     assert said.status_code == 422
     assert said.json()["code"] in ("unknown_tool", "bad_request")

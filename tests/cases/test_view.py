@@ -22,7 +22,7 @@ async def test_an_agents_words_reach_neither_title_nor_history_and_stay_text(
 ) -> None:
     """K71, K72, K73, K74: mentions, closing keywords, images and hidden HTML.
 
-    renovatebot/renovate#1083, dependabot/dependabot-core#3276, leondz/garak#1930, Trail of Bits
+    renovate#1083, dependabot-core#3276, garak#1930, Trail of Bits
     2025-08-06.
     """
     seen = await here.propose("box.add", {"n": 4}, reason=HOSTILE)
@@ -52,6 +52,15 @@ async def test_hidden_characters_of_an_agent_are_spelled_and_counted(here: Town)
     assert not {"\u202e", "\u200b"} & set(body)
     assert r"\u202e" in body
     assert "2 hidden characters" in body
+
+
+@pytest.mark.xfail(reason="no reaction is set at intake yet")
+async def test_a_comment_is_marked_as_seen(here: Town) -> None:
+    """K94: people want to know that they were heard: nixpkgs-merge-bot#148."""
+    seen = await here.propose("box.add", {"n": 4})
+    await here.person("lee").comment(REPOSITORY, here.number(seen), "/approve")
+    await here.rest()
+    assert here.page(seen).reactions
 
 
 async def test_a_stance_that_does_not_count_is_shown_with_its_reason(here: Town) -> None:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import Phase, find, given, settings
 from hypothesis import strategies as st
 
-from checks.facts import Access, Facts, Person, Stance, Standing, Surface, Voice
+from checks.facts import Access, Facts, Form, Person, Stance, Standing, Surface, Voice
 from checks.policy import Policy, Source, floor, load
 from checks.reasons import REASONS, Reason, Weight
 from checks.verdict import Decision, judge
@@ -832,3 +832,23 @@ def test_a_further_policy_never_loosens(
 ) -> None:
     if approves(facts, [*policies, *more]):
         assert approves(facts, policies)
+
+
+@given(scenes(), sources_)
+def test_on_somebodys_page_no_review_changes_the_decision(
+    facts: Facts, policies: list[Source]
+) -> None:
+    there_ = replace(facts, form=Form.CHECK_RUN, announced=1)
+    about_it = tuple(v for v in facts.voices if v.surface is not Surface.REVIEW)
+    alone = judge(replace(there_, voices=about_it), policies, NOW)
+    assert judge(there_, policies, NOW).decision is alone.decision
+
+
+@given(scenes(), sources_)
+def test_on_somebodys_page_only_what_names_the_plan_counts(
+    facts: Facts, policies: list[Source]
+) -> None:
+    verdict = judge(replace(facts, form=Form.CHECK_RUN, announced=1), policies, NOW)
+    for voice in (h.voice for h in verdict.heard if h.counts):
+        named_ = voice.surface is Surface.COMMENT and voice.digest and voice.order > 1
+        assert named_ or voice.surface is Surface.BUTTON

@@ -292,7 +292,9 @@ def test_whom_the_policy_means_comes_back_as_it_was_kept(store: Store) -> None:
     ],
 )
 def test_a_halt_is_a_condition_of_the_start(
-    store: Store, repository: int | None, starts: bool
+    store: Store,
+    repository: int | None,
+    starts: bool,  # noqa: FBT001
 ) -> None:
     kept = claimed(store)
     store.halt("stop!", NOW, repository)

@@ -350,3 +350,16 @@ def test_a_title_is_always_one_short_printable_line(steps: list[str], value: str
     assert line.isprintable()
     assert "@" not in line
     assert not any(unicodedata.category(c) in {"Cf", "Cc", "Zl", "Zp"} for c in line)
+
+
+def test_targets_are_a_part_of_what_a_tool_is() -> None:
+    both = definition(targets=["acme/shop", "acme/site"])
+    assert both == definition(targets=["acme/site", "acme/shop"])
+    assert len({definition(), both, definition(targets=["acme/shop"])}) == 3
+    assert definition(targets=["acme/shop"]) != definition(targets=["acme/shop"], forks=True)
+
+
+@pytest.mark.parametrize("name", ["shop", "acme/", "acme/shop/x", "acme/*", "a b/c"])
+def test_a_target_is_a_repository_by_its_full_name(name: str) -> None:
+    with pytest.raises(BadDeclaration):
+        tool(targets=[name])

@@ -17,7 +17,11 @@ box, verb = Path(os.environ["BOX"]), asked["verb"]
 value = int((box / "value").read_text())
 n = asked["arguments"]["n"]
 fault = (box / "fault").read_text() if (box / "fault").exists() else ""
-if verb == "plan":
+if verb == "plan" and fault == "no plan":
+    said = {"error": {"code": "no_box", "message": "the box is gone"}}
+elif verb == "plan" and fault == "crash":
+    sys.exit(3)
+elif verb == "plan":
     said = {"effects": [{"what": "value", "before": value, "after": value + n}],
             "preconditions": {"value": value}}
 elif verb == "apply":

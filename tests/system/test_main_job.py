@@ -246,3 +246,26 @@ def ledger(git: Any) -> dict[str, bytes]:
 
     walk(tree, "")
     return found
+
+
+async def test_a_tool_that_has_no_plan_any_more_ends_it(here: Town, box: Box) -> None:
+    seen = await here.propose("box.add", {"n": 4})
+    box.breaks("no plan")
+    over = await approve(here, seen)
+    assert (over["status"], over["error"]["code"], box.runs) == ("ended", "plan_failed", 0)
+    assert "the box is gone" in over["receipt"]["why"]
+
+
+async def test_a_tool_that_cannot_answer_proves_nothing_and_is_asked_again(
+    here: Town, box: Box
+) -> None:
+    seen = await here.propose("box.add", {"n": 4})
+    box.breaks("crash")
+    await here.person("lee").review(REPOSITORY, here.number(seen), "APPROVE")
+    await here.rest()
+    assert (await here.seen(seen))["status"] == "awaiting_approval"
+    box.breaks("")
+    await here.stop()
+    await here.start()
+    assert (await here.over(seen))["status"] == "applied"
+    assert box.runs == 1

@@ -103,6 +103,16 @@ def test_an_agent_proposes_looks_and_takes_back(server: tuple[Path, str], token:
     assert again.stderr.startswith("placet: already_over: ")
 
 
+@pytest.mark.parametrize("page", ["acme/shop#12", "acme/shop@" + "a" * 40])
+def test_a_target_outside_the_tools_list_is_refused(
+    server: tuple[Path, str], token: str, page: str
+) -> None:
+    env = {"PLACET_URL": server[1], "PLACET_TOKEN": token}
+    said = placet("propose", "rows.update", "-", "--target", page, stdin='{"ids": [7]}', **env)
+    assert said.exit_code == 1
+    assert said.stderr.startswith("placet: target_not_allowed: rows.update cannot be tied to acme")
+
+
 def test_the_sdk_does_the_same(server: tuple[Path, str], token: str) -> None:
     with Placet(server[1], token) as agent:
         asked = agent.propose("rows.update", {"ids": [18]}, reason="they bounced", key="k-18")
@@ -208,6 +218,12 @@ def test_a_bad_configuration_is_told_in_one_sentence(tmp_path: Path) -> None:
         pytest.param(("propose", "a.b", "-"), "[1]", "not a JSON object", id="no-object"),
         pytest.param(("propose", "a.b", "gone.json"), None, "cannot be read", id="no-file"),
         pytest.param(("digest", "-"), '{"a":1,"a":2}', "(duplicate_key)", id="key-twice"),
+        pytest.param(
+            ("propose", "a.b", "-", "--target", "acme/shop@main"),
+            "{}",
+            "owner/name@SHA",
+            id="no-target",
+        ),
     ],
 )
 def test_a_mistake_of_the_caller_is_one_sentence(

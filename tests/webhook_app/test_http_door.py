@@ -117,7 +117,8 @@ async def test_a_plan_that_takes_long_goes_on_without_its_caller(placet: Running
         pytest.param(asking(argument=1), "unknown_member", id="unknown-member"),
         pytest.param(
             asking(target={"repository": "acme/shop", "pull_request": 3}),
-            "target_not_allowed", id="target",
+            "target_not_allowed",
+            id="target",
         ),
         pytest.param(asking(arguments=[1]), "bad_request", id="arguments-as-list"),
         pytest.param(asking(tool=5), "bad_request", id="tool-as-number"),

@@ -94,8 +94,8 @@ async def github(settings: Settings, now: Callable[[], datetime]) -> AsyncIterat
             accounts=settings.accounts,
             allow_public=settings.allow_public,
             api_version=settings.api_version,
-            writes_per_minute=settings.writes_per_minute,
-            writes_per_hour=settings.writes_per_hour,
+            writes_per_minute=settings.writes_per_minute or None,
+            writes_per_hour=settings.writes_per_hour if settings.writes_per_minute else None,
             burst=settings.write_burst,
         )
     except ValueError as error:

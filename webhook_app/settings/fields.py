@@ -138,8 +138,9 @@ class Settings(BaseSettings):
     """Numeric ids of machine accounts, which approve nothing."""
     max_body: Annotated[int, Field(ge=1024, le=25_000_000)] = 25_000_000
     """The largest delivery taken, in bytes; GitHub sends at most 25 MB."""
-    writes_per_minute: Annotated[int, Field(ge=1, le=79)] = 60
-    """How many writes to GitHub a minute and installation; GitHub blocks at 80."""
+    writes_per_minute: Annotated[int, Field(ge=0, le=79)] = 60
+    """How many writes to GitHub a minute and installation; GitHub blocks at 80. 0: no pacing at
+    all, for a GitHub without rate limits, which is what an Enterprise Server is by default."""
     writes_per_hour: Annotated[int, Field(ge=1, le=499)] = 480
     """How many writes to GitHub an hour and installation; GitHub blocks at 500."""
     write_burst: Annotated[int, Field(ge=1, le=80)] = 10
