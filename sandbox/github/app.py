@@ -6,6 +6,7 @@ from contextlib import asynccontextmanager
 import httpx
 from fastapi import FastAPI, Request, Response
 from starlette.datastructures import Headers
+from starlette.requests import ClientDisconnect
 from starlette.routing import Match, Route
 from starlette.types import Receive, Scope, Send
 
@@ -59,12 +60,16 @@ class Broken(Response):
 async def rest_api(request: Request) -> Response:
     """Answer one request of GitHub's REST API, an unknown route with its 404."""
     raw: bytes = request.scope.get("raw_path") or request.url.path.encode()
+    try:
+        body = await request.body()
+    except ClientDisconnect:
+        return Broken()
     question = Question(
         request.method,
         raw.decode("latin-1").partition("?")[0].removeprefix(ENTERPRISE),
         request.url.query,
         request.headers,
-        await request.body(),
+        body,
     )
     given = await answer(request.app.state.world, question)
     if given is None:

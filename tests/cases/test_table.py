@@ -48,6 +48,22 @@ def test_a_case_is_shown_or_says_why_not(case: Case) -> None:
     assert [node for node in case.by if missing(node)] == []
 
 
+def expected_failures(file: Path) -> set[str]:
+    """The node ids of the tests in a file that are marked as expected failures."""
+    tree = ast.walk(ast.parse(file.read_text()))
+    functions = [n for n in tree if isinstance(n, ast.FunctionDef | ast.AsyncFunctionDef)]
+    marks = {f.name: " ".join(map(ast.unparse, f.decorator_list)) for f in functions}
+    path = file.relative_to(ROOT)
+    return {f"{path}::{name}" for name, mark in marks.items() if "mark.xfail" in mark}
+
+
+def test_a_known_fault_is_called_open_and_what_is_mended_is_not() -> None:
+    failing: set[str] = set()
+    failing.update(*map(expected_failures, Path(__file__).parent.glob("test_*.py")))
+    opened = {c.id for c in CASES if c.but.startswith("open: ")}
+    assert opened == {c.id for c in CASES if failing.intersection(c.by)}
+
+
 @pytest.mark.parametrize(
     ("node", "gone"),
     [
