@@ -186,7 +186,6 @@ K39 C One command a comment; yes and no together do nothing; further ones are ig
 src kubernetes/test-infra#1689; cncf/prow-github-actions#108
 by cases/test_commands.py::test_approve_and_reject_in_one_comment_are_answered_and_do_nothing
 by cases/test_commands.py::test_a_further_command_below_is_answered
-but open: a further command is ignored, and no answer says so yet
 K40 C The state of a review decides, never its words; comments on lines of code are not read
 src ti-community-infra/tichi#248
 by cases/test_commands.py::test_the_state_of_a_review_decides_and_its_words_do_not
@@ -438,7 +437,6 @@ by system/test_audit.py::test_tampering_is_found_with_its_file_and_commit[edited
 K102 I A retarget while the tool runs merges into no other branch
 src runatlantis/atlantis BaseRetargetDuringApplyDoesNotPublishSuccessCommitStatus
 by cases/test_binding.py::test_a_retarget_during_the_run_merges_into_no_other_branch
-but open: the merge goes to the new base; what ran and its receipt are right
 K103 I An "Update branch" is a push like any other
 src palantir/policy-bot ignoreUpdateMerge; strands-labs/robots#3190
 by system/test_main_job.py::test_a_push_to_the_branch_ends_it
@@ -548,7 +546,6 @@ K131 K A no that comes in the moment of the start wins; after it, its author is 
 src inference
 by system/test_bad_weather.py::test_a_rejection_in_the_moment_of_the_start_stops_it
 by cases/test_intake.py::test_a_reject_after_the_start_is_answered_and_undoes_nothing
-but open: a late no undoes nothing, and is not answered yet
 K132 K Expired is refused by the start itself, and a late approval is told so
 src edictum-console#19; octos#1451; agent-os#1613; breeze#3090; opencompany#1805
 by proposals/test_store.py::test_nothing_starts_when[expired-this-instant]

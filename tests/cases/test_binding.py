@@ -234,7 +234,6 @@ def test_no_fact_of_a_decision_is_the_date_of_a_commit() -> None:
     assert dates == {"valid_from", "expires"}
 
 
-@pytest.mark.xfail(reason="the merge does not look at the branch that it would merge into")
 async def test_a_retarget_during_the_run_merges_into_no_other_branch(here: Town, box: Box) -> None:
     """K102: "BaseRetargetDuringApplyDoesNotPublishSuccessCommitStatus" of runatlantis/atlantis."""
     seen = await here.propose("box.add", {"n": 4})

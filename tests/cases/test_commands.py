@@ -93,7 +93,6 @@ async def test_approve_and_reject_in_one_comment_are_answered_and_do_nothing(
     assert box.runs == 0
 
 
-@pytest.mark.xfail(reason="checks.commands.ignored is asked by nobody: no answer says it")
 async def test_a_further_command_below_is_answered(here: Town, box: Box) -> None:
     """K39: one command a comment: https://github.com/kubernetes/test-infra/issues/1689."""
     seen = await here.propose("box.add", {"n": 4})

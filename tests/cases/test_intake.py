@@ -43,7 +43,6 @@ async def test_while_github_has_not_caught_up_with_its_own_delivery_nothing_runs
     assert (await here.over(seen))["status"] == "applied"
 
 
-@pytest.mark.xfail(reason="only a late approval is answered; a late no meets silence")
 async def test_a_reject_after_the_start_is_answered_and_undoes_nothing(
     here: Town, box: Box
 ) -> None:

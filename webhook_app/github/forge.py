@@ -25,7 +25,7 @@ from .publish import Opening
 from .repository import Repository
 from .reviewers import Reviewers
 from .route import route
-from .settle import close, merge
+from .settle import aimed_at_ledger, close, merge
 from .setup import ForgeSettings
 from .shapes import Account, Pull, ThisApp
 from .statements import end_of, start_of
@@ -222,6 +222,8 @@ class GitHubForge:
             return
         repo = await self._repo(proposal)
         if proposal.state is State.APPLIED:
+            if proposal.moved:
+                await aimed_at_ledger(repo, proposal)
             await merge(repo, self._ledger, proposal, self._render.merge_message(proposal))
         elif proposal.state in (State.FAILED, State.ENDED):
             await close(repo, proposal.at.number)

@@ -12,6 +12,17 @@ _BUSY = "Base branch was modified"
 """GitHub's 405 while it has not yet caught up with another commit on the ledger: it passes."""
 
 
+async def aimed_at_ledger(repo: Repository, proposal: Proposal) -> None:
+    """See to it that a merge would go to the ledger; Refused, a finding, when it would not.
+
+    GitHub's merge takes the head that we mean but not the base: a page that was aimed elsewhere
+    after the start would bring the plan there.
+    """
+    pull, _ = await repo.pull(proposal.at.number)
+    if pull.base.ref != proposal.at.base and not pull.merged:
+        raise Refused(f"the pull request now aims at {pull.base.ref!r}; it is not merged", 409)
+
+
 async def merge(
     repo: Repository, ledger: Ledger, proposal: Proposal, message: tuple[str, str]
 ) -> None:

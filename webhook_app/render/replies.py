@@ -2,6 +2,7 @@
 
 import re
 
+from checks.commands import Verb
 from checks.reasons import REASONS, Finding, Reason
 from checks.voices import Heard
 from checks.wording import code, mention, reply_to
@@ -81,7 +82,7 @@ def _answers(proposal: Proposal, named: str) -> dict[str, tuple[str, str]]:
             f"Comment `/resolve {digest} applied <why>` or `/resolve {digest} failed <why>`.",
         ),
         "second_line": (
-            "A command counts only as the whole first line of a comment.",
+            f"Only the first line of a comment is read{_verbs(named)}.",
             "Write it again in a comment of its own.",
         ),
         "not_unknown": (
@@ -101,6 +102,12 @@ def _answers(proposal: Proposal, named: str) -> dict[str, tuple[str, str]]:
             "The plan shown is no longer the plan in the branch. `/replan` opens a new one.",
         ),
     }
+
+
+def _verbs(named: str) -> str:
+    """The commands further down that did nothing, as far as they are known."""
+    known = [word for word in named.split() if word in {f"/{verb}" for verb in Verb}]
+    return f"; {', '.join(map(code, known))} below it does nothing" if known else ""
 
 
 def _by_reason(about: str) -> tuple[str, str]:

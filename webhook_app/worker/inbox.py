@@ -7,6 +7,7 @@ from functools import partial
 
 import structlog
 
+from checks.commands import ignored
 from checks.facts import Stance, Standing, Voice
 from proposals.flow import Ports
 from proposals.lifecycle import ALIVE
@@ -129,9 +130,7 @@ class Inbox:
         match said:
             case Voice():
                 store.record(proposal.id, said)
-                if proposal.state not in ALIVE and said.stance is Stance.APPROVE:
-                    text = reply(proposal, "late", who=said.person.login)
-                    store.post(proposal.id, [Step("reply", key=said.key, text=text)], now)
+                store.post(proposal.id, _answers(proposal, said), now)
             case Dismissed():
                 store.take_back(proposal.id, said.key, Standing.DISMISSED, said.by)
             case Gone():
@@ -143,7 +142,21 @@ class Inbox:
                 contributors = proposal.contributors | {said.by.id}
                 own = {} if proposal.target else {"contributors": contributors}
                 store.note(proposal.id, moved=True, **own)
+            case Touched(kind=Touch.RETARGETED) if proposal.state not in ALIVE:
+                store.note(proposal.id, moved=True)  # the merge will look where it would go
             case Touched(kind=Touch.MERGED | Touch.CLOSED):
                 store.solved(proposal.repository, "merge_refused", proposal.id)
             case _:
                 pass
+
+
+def _answers(proposal: Proposal, said: Voice) -> list[Step]:
+    """What is told at once to whoever spoke: that it is too late, that more was not read."""
+    who, found = said.person.login, []
+    if proposal.state not in ALIVE and said.stance is not Stance.BLOCK:
+        found.append(Step("reply", key=said.key, text=reply(proposal, "late", who=who)))
+    if more := ignored(said.text or ""):
+        verbs = " ".join(f"/{verb}" for verb in more)
+        text = reply(proposal, "second_line", who=who, named=verbs)
+        found.append(Step("reply", key=f"{said.key}:more", text=text))
+    return found
