@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from fnmatch import fnmatchcase
+from functools import cached_property
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import (
@@ -29,6 +30,7 @@ from ruamel.yaml.error import YAMLError
 from .facts import Surface
 
 PERMISSIONS = ("read", "triage", "write", "maintain", "admin")
+_RANKS = {permission: rank for rank, permission in enumerate(PERMISSIONS)}
 MAX_SIZE = 64 * 1024  # bytes of UTF-8
 MAX_DEPTH = 16  # lists and mappings inside one another
 _UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days"}
@@ -132,7 +134,11 @@ class Group(_Strict):
         if self.from_ is None:
             return True
         names = {folded(f"user:{login}"), *(folded(f"team:{t}") for t in teams)}
-        return any(folded(who) in names for who in self.from_)
+        return not names.isdisjoint(self._names)
+
+    @cached_property
+    def _names(self) -> frozenset[str]:
+        return frozenset(map(folded, self.from_ or ()))
 
     def __str__(self) -> str:
         """Who is asked for, in words."""
@@ -162,10 +168,18 @@ class Rule(_Strict):
 
     def teams(self) -> frozenset[str]:
         """The teams (`org/slug`) whose members must be known to judge by this rule."""
-        return frozenset(w[5:] for w in self.named() if w.startswith("team:"))
+        return self._teams
 
     def users(self) -> frozenset[str]:
         """The logins that the rule names, folded for comparing."""
+        return self._users
+
+    @cached_property
+    def _teams(self) -> frozenset[str]:
+        return frozenset(w[5:] for w in self.named() if w.startswith("team:"))
+
+    @cached_property
+    def _users(self) -> frozenset[str]:
         return frozenset(folded(w[5:]) for w in self.named() if w.startswith("user:"))
 
     def named(self) -> Iterator[str]:
@@ -175,8 +189,7 @@ class Rule(_Strict):
 
     def enough(self, permission: str) -> bool:
         """Whether this permission meets the floor; an unknown one does not."""
-        known = permission in PERMISSIONS
-        return known and PERMISSIONS.index(permission) >= PERMISSIONS.index(self.permission)
+        return _RANKS.get(permission, -1) >= _RANKS[self.permission]
 
 
 class Freeze(_Strict):

@@ -9,6 +9,15 @@ from .policy import Rule, folded
 from .reasons import Reason
 
 
+_TAKEN = frozenset({Standing.GONE, Standing.DISMISSED, Standing.UNREAD})
+_FALLEN = {
+    Standing.UNDELIVERED: Reason.NOT_DELIVERED,
+    Standing.UNREAD: Reason.UNREADABLE,
+    Standing.GONE: Reason.GONE,
+    Standing.DISMISSED: Reason.DISMISSED,
+}
+
+
 @dataclass(frozen=True, slots=True)
 class Heard:
     """One stance and what became of it: it counts, or the reason why it does not."""
@@ -95,20 +104,15 @@ def spoken(facts: Facts) -> tuple[Voice, ...]:
 
 def flaw(voice: Voice, facts: Facts) -> Reason | None:
     """What is wrong with an approval itself, whoever gave it."""
-    if wrong_page := misaddressed(voice, facts):
-        return wrong_page
     named = voice.digest
-    flaws = (
-        (voice.via_app, Reason.VIA_APP),
-        (voice.standing is Standing.UNDELIVERED, Reason.NOT_DELIVERED),
-        (voice.standing is Standing.UNREAD, Reason.UNREADABLE),
-        (voice.standing is Standing.GONE, Reason.GONE),
-        (voice.standing is Standing.DISMISSED, Reason.DISMISSED),
-        (voice.at < facts.valid_from, Reason.BEFORE_OPENING),
-        (pinned_elsewhere(voice, facts), Reason.OTHER_HEAD),
-        (named is not None and not names(facts.digest, named), Reason.OTHER_DIGEST),
+    return (
+        misaddressed(voice, facts)
+        or (Reason.VIA_APP if voice.via_app else None)
+        or _FALLEN.get(voice.standing)
+        or (Reason.BEFORE_OPENING if voice.at < facts.valid_from else None)
+        or (Reason.OTHER_HEAD if pinned_elsewhere(voice, facts) else None)
+        or (Reason.OTHER_DIGEST if named is not None and not names(facts.digest, named) else None)
     )
-    return next((reason for wrong, reason in flaws if wrong), None)
 
 
 def pinned_elsewhere(voice: Voice, facts: Facts) -> bool:
@@ -127,10 +131,9 @@ def cuts(facts: Facts) -> dict[int, datetime]:
     A dismissal or deletion takes away and never revives what was said earlier; on ties no wins.
     What nobody can read now may be gone too.
     """
-    taken = (Standing.GONE, Standing.DISMISSED, Standing.UNREAD)
-    last: dict[int, datetime] = {}
+    yes, last = Stance.APPROVE, dict[int, datetime]()
     for voice in spoken(facts):
-        if voice.stance is not Stance.APPROVE or voice.standing in taken:
+        if voice.stance is not yes or voice.standing in _TAKEN:
             who = voice.person.id
             last[who] = max(voice.at, last.get(who, voice.at))
     return last

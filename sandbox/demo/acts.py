@@ -1,6 +1,7 @@
 """The acts of the story: each is one proposal's life, and says what must be true at its end."""
 
 import asyncio
+import json
 import time
 from collections import Counter
 from collections.abc import Awaitable
@@ -74,7 +75,9 @@ async def drifts(play: Play) -> None:
     play.tell.line("@lee approves, and Placet plans again before it acts.")
     play.tell.line(f"The check says: {play.title(seen)}")
     for change in life["seen"]["receipt"]["differences"]:
-        play.tell.line(f"  {change['pointer']}: {change['before']} → {change['after']}")
+        play.tell.line(
+            f"  {change['pointer']}: {_short(change['before'])} → {_short(change['after'])}"
+        )
 
 
 async def by_button(play: Play) -> None:
@@ -143,6 +146,12 @@ async def audit(play: Play) -> None:
     words = ("audit", "--clone", str(clone), "--trust", fingerprint, "--store", str(store))
     for line in (await play.stage.run(*words)).splitlines():
         play.tell.line(line)
+
+
+def _short(value: Any) -> str:
+    """A value of a plan as JSON, cut where it gets long."""
+    text = json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= 60 else text[:59] + "…"  # noqa: PLR2004
 
 
 async def _git(*words: str) -> str:
