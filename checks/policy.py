@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from fnmatch import fnmatchcase
+from fnmatch import translate
 from functools import cached_property
 from typing import Annotated, Any, Literal, Self
 
@@ -164,7 +164,20 @@ class Rule(_Strict):
 
     def matches(self, tool: str) -> bool:
         """Whether one of the globs names this tool, case and all."""
-        return any(fnmatchcase(tool, glob) for glob in self.tools)
+        return self._globs.match(tool) is not None
+
+    @cached_property
+    def _globs(self) -> re.Pattern[str]:
+        return re.compile("|".join(map(translate, self.tools)))
+
+    def admits(self, login: str, teams: frozenset[str]) -> bool:
+        """Whether this person can fill a place of any group."""
+        return any(group.admits(login, teams) for group in self.require)
+
+    @cached_property
+    def anyone(self) -> bool:
+        """Whether a place is open to everybody with enough access."""
+        return any(group.from_ is None for group in self.require)
 
     def teams(self) -> frozenset[str]:
         """The teams (`org/slug`) whose members must be known to judge by this rule."""

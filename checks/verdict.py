@@ -3,16 +3,16 @@
 This is the only place that decides.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
-from .counting import Policies, eligible, matched, valid_until
-from .facts import Facts, Stance, Voice
+from .counting import Matter, Policies, Weighed, matter_of, valid_until
+from .facts import Facts, Stance
 from .reasons import REASONS, Finding, Reason, Weight
 from .rules import CHECKS
-from .voices import Heard, cuts, discount, discount_by, excluded, ineligible, misaddressed
+from .voices import Heard, excluded
 
 
 class Decision(StrEnum):
@@ -49,23 +49,23 @@ def judge(facts: Facts, policies: Policies, now: datetime) -> Verdict:
     Ended beats doubtful beats waiting beats approved; an approved verdict has no findings but
     notes on the stances that did not count.
     """
-    findings = [f for check in CHECKS for f in check(facts, policies, now)]
+    matter = matter_of(facts, policies, now)
+    findings = [f for check in CHECKS for f in check(matter)]
     if not policies:
         findings.append(Finding(Reason.POLICY_UNREADABLE, "there is no policy at all"))
-    last = cuts(facts)
-    heard = tuple(hear(v, facts, policies, now, last) for v in facts.voices)
+    bar = unruled(matter)
+    heard = tuple(hear(weighed, matter, bar) for weighed in matter.weighed)
     findings += [
         Finding(h.reason, REASONS[h.reason].means, who=h.voice.person.login)
         for h in heard
         if h.reason and REASONS[h.reason].weight is Weight.NOTES
     ]
-    rules = matched(facts, policies)
     return Verdict(
         decision(findings),
         tuple(findings),
         heard,
-        valid_until(facts, policies, now),
-        tuple((source.name, place) for source, place, _ in rules),
+        valid_until(matter),
+        tuple((source.name, place) for source, place, _ in matter.matched),
         next((f.because for f in findings if f.reason is Reason.APPROVALS_MISSING), ""),
     )
 
@@ -83,24 +83,20 @@ def decision(findings: Sequence[Finding]) -> Decision:
     return Decision.APPROVED
 
 
-def hear(
-    voice: Voice, facts: Facts, policies: Policies, now: datetime, last: Mapping[int, datetime]
-) -> Heard:
-    """Whether one stance counts, by the first policy that says no."""
-    if voice.stance is not Stance.APPROVE:
-        reason = misaddressed(voice, facts) or excluded(voice.person, facts)
-        if reason is None and not eligible(voice.person, facts, policies):
-            rules = matched(facts, policies)
-            reasons = (ineligible(voice.person, facts, rule) for _, _, rule in rules)
-            reason = next((r for r in reasons if r), Reason.NOT_IN_GROUP)
-        return Heard(voice, reason)
-    reasons = (discount_by(voice, facts, rule, now) for _, _, rule in matched(facts, policies))
-    found = discount(voice, facts, last) or next((r for r in reasons if r), None)
-    return Heard(voice, found or unruled(facts, policies))
+def hear(weighed: Weighed, matter: Matter, bar: Reason | None) -> Heard:
+    """Whether one stance counts, by the first policy that says no. `bar` is `unruled`."""
+    voice, unheard, by = weighed
+    if voice.stance is Stance.APPROVE:
+        return Heard(voice, unheard or next(filter(None, by), bar))
+    reason = unheard or excluded(voice.person, matter.facts)
+    if reason is None and not matter.eligible(voice.person):
+        reason = next(filter(None, matter.barred(voice.person)), Reason.NOT_IN_GROUP)
+    return Heard(voice, reason)
 
 
-def unruled(facts: Facts, policies: Policies) -> Reason | None:
+def unruled(matter: Matter) -> Reason | None:
     """Why nobody's approval can count: a policy is missing or has no rule for the tool."""
+    policies = matter.policies
     if not policies or any(source.policy is None for source in policies):
         return Reason.POLICY_UNREADABLE
-    return None if len(matched(facts, policies)) == len(policies) else Reason.NO_RULE
+    return None if len(matter.matched) == len(policies) else Reason.NO_RULE

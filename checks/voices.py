@@ -8,7 +8,6 @@ from .facts import Facts, Form, Person, Stance, Standing, Surface, Voice
 from .policy import Rule, folded
 from .reasons import Reason
 
-
 _TAKEN = frozenset({Standing.GONE, Standing.DISMISSED, Standing.UNREAD})
 _FALLEN = {
     Standing.UNDELIVERED: Reason.NOT_DELIVERED,
@@ -63,12 +62,11 @@ def unable(person: Person, facts: Facts, rule: Rule) -> Reason | None:
         return Reason.IDENTITY_CHANGED
     if not rule.enough(access.permission):
         return Reason.PERMISSION_TOO_LOW
-    known = known_as(person, facts)
-    if any(group.admits(known, access.teams) for group in rule.require):
+    if rule.anyone or rule.admits(known_as(person, facts), access.teams):
         return None
     if access.unread & rule.teams():
         return Reason.ACCESS_UNKNOWN
-    taken = not known and folded(person.login) in rule.users()
+    taken = not known_as(person, facts) and folded(person.login) in rule.users()
     return Reason.IDENTITY_CHANGED if taken else Reason.NOT_IN_GROUP
 
 
@@ -153,11 +151,9 @@ def lapses(voice: Voice, rule: Rule) -> datetime | None:
     return voice.at + rule.approval_valid if rule.approval_valid else None
 
 
-def discount_by(voice: Voice, facts: Facts, rule: Rule, now: datetime) -> Reason | None:
-    """Why an approval that stands does not count under one rule; None when it does."""
+def untimely(voice: Voice, rule: Rule, now: datetime) -> Reason | None:
+    """Why a rule does not take an approval from anybody: its surface, or its age."""
     if voice.surface not in rule.surfaces:
         return Reason.SURFACE_NOT_ALLOWED
     lapse = lapses(voice, rule)
-    if lapse is not None and lapse <= now:
-        return Reason.APPROVAL_LAPSED
-    return unable(voice.person, facts, rule)
+    return Reason.APPROVAL_LAPSED if lapse is not None and lapse <= now else None

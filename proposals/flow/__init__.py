@@ -20,6 +20,7 @@ from .holding import (
 )
 from .recovering import recover
 from .scribing import write_end
+from .shaking import put_back, reworded, taken_down, void
 from .undoing import undo
 
 __all__ = [
@@ -38,16 +39,20 @@ __all__ = [
     "look",
     "meet",
     "propose",
+    "put_back",
     "read_back",
     "recover",
     "replan",
     "resume",
     "revoke",
+    "reworded",
     "same_page",
     "settle",
     "survey",
+    "taken_down",
     "undo",
     "unfreeze",
+    "void",
     "withdraw",
     "write_end",
 ]

@@ -26,6 +26,7 @@ from .scribing import fence
 from .statements import approvals, start_of
 
 AGAIN = timedelta(seconds=5)
+LATER = timedelta(minutes=5)
 
 
 async def run(ports: Ports, started: Proposal, verdict: Verdict, scene: Scene) -> timedelta | None:
@@ -49,11 +50,11 @@ async def run(ports: Ports, started: Proposal, verdict: Verdict, scene: Scene) -
     if found is Fence.FOREIGN:
         why = "Another start of this proposal stands on the ledger; this server ran nothing."
         await _unknown(ports, started, by, why)
-        return None
+        return LATER
     returned = await _applied(ports, started)
     if returned.outcome is Outcome.LOST:
         await _unknown(ports, started, by, returned.why)
-        return None
+        return LATER
     await _returned(ports, started, by, returned)
     return None
 
@@ -81,15 +82,33 @@ async def read_back(ports: Ports, proposal: Proposal) -> Proposal:
     """
     checked = await _verify(ports, proposal, None)
     by: list[JSON] = (proposal.outcome or {}).get("approved_by", [])
-    if proposal.state is State.UNKNOWN and checked.reading is Reading.VERIFIED:
-        outcome = outcome_of(ports, "applied", by, basis="verified", checks=checked.checks)
-        return finish(ports, proposal, Event.SUCCEEDED, outcome)
+    if settled := _seen_applied(ports, proposal, checked):
+        return settled
     outcome = outcome_of(
         ports, "unknown", by, why=proposal.why or checked.why, checks=checked.checks
     )
     ports.store.note(proposal.id, outcome=outcome)
     ports.store.post(proposal.id, [Step("show"), Step("tell", key="unknown")], ports.now())
     return ports.store.proposal(proposal.id) or proposal
+
+
+async def look_for(ports: Ports, unknown: Proposal) -> timedelta | None:
+    """Look again whether what nobody knows of shows by now; how long until the next look.
+
+    A paused process may finish late; only its success settles anything, and nobody is told twice.
+    """
+    checked = await _verify(ports, unknown, None)
+    return None if _seen_applied(ports, unknown, checked) else LATER
+
+
+def _seen_applied(ports: Ports, unknown: Proposal, checked: Checked) -> Proposal | None:
+    """Settle an unknown outcome that the world shows to have happened, as was planned."""
+    now = ports.store.proposal(unknown.id)
+    if now is None or now.state is not State.UNKNOWN or checked.reading is not Reading.VERIFIED:
+        return None
+    by: list[JSON] = (now.outcome or {}).get("approved_by", [])
+    outcome = outcome_of(ports, "applied", by, basis="verified", checks=checked.checks)
+    return finish(ports, now, Event.SUCCEEDED, outcome)
 
 
 async def _returned(

@@ -16,12 +16,14 @@ from proposals.plan import Proposal, difference, drifted
 from proposals.ports import ForgeError, Lost, PlanFailed, PolicyFile, Refused, Unavailable
 from proposals.store import Started, Step
 
-from .applying import run
+from .applying import look_for, run
 from .ending import end, event_of
 from .ground import Ports, facts, pinned_sources, source, teams
 from .holding import barred_by, freed, hold, tell_held
 from .opening import open_
 from .planning import plan_again
+from .recovering import pick_up
+from .shaking import put_back
 from .undoing import NO_UNDO
 
 VERDICT = TypeAdapter(Verdict)
@@ -46,6 +48,7 @@ async def advance(ports: Ports, id_: str) -> timedelta | None:
     proposal = ports.store.proposal(id_)
     if proposal is None:
         return None
+    proposal = await pick_up(ports, proposal)
     if bar := barred_by(ports, proposal.repository):
         tell_held(ports, proposal, bar.code, bar.why)
         return LATER
@@ -55,11 +58,10 @@ async def advance(ports: Ports, id_: str) -> timedelta | None:
             freed(ports, proposal)
             if not ports.store.voices(id_):
                 return None
-        if proposal.state is State.OPEN:
-            return await decide(ports, proposal)
+        next_step = {State.OPEN: decide, State.UNKNOWN: look_for}.get(proposal.state)
+        return await next_step(ports, proposal) if next_step else None
     except (ForgeError, IllegalMoveError) as error:
         return put_off(ports, id_, error)
-    return None
 
 
 def put_off(ports: Ports, id_: str, error: Exception) -> timedelta:
@@ -178,9 +180,7 @@ async def report(ports: Ports, proposal: Proposal, verdict: Verdict) -> timedelt
         release(ports, proposal, "a second look said no")
     show(ports, proposal, verdict)
     if any(f.reason is Reason.VIEW_EDITED for f in verdict.findings):
-        restored = await ports.forge.restore(proposal)
-        # GitHub's dates have whole seconds: what was said in the same second is void too.
-        ports.store.note(proposal.id, valid_from=restored + timedelta(seconds=1))
+        await put_back(ports, proposal)
         return SOON
     return LATER if verdict.decision is Decision.DOUBTFUL else None
 

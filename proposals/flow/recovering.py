@@ -1,5 +1,6 @@
 """Recovering: what a stopped process left behind, settled before anything new begins."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from proposals.lifecycle import Event, State, after_crash
@@ -15,6 +16,10 @@ _WHY = {
     State.CLAIMED: "the server stopped while this was decided",
     State.STARTED: "The server stopped while the tool was running.",
 }
+_BROKE_OFF = {
+    State.CLAIMED: "Placet broke off while this was decided",
+    State.STARTED: "Placet could not keep what came of it: its store had stopped.",
+}
 
 
 async def recover(ports: Ports) -> list[Proposal]:
@@ -23,20 +28,34 @@ async def recover(ports: Ports) -> list[Proposal]:
     The store's lock proves that the process which left them is gone.
     """
     found = [p for p in ports.store.alive() if after_crash(p.state)]
-    moved = [_settle(ports, p) for p in found]
+    moved = [_settle(ports, p, _WHY) for p in found]
     for proposal in (p for p in ports.store.alive() if p.state is State.UNKNOWN):
-        if await never_began(ports, proposal):
-            nothing_ran(ports, proposal)
-        else:
-            await read_back(ports, proposal)
+        await _find_out(ports, proposal)
     return moved
 
 
-def _settle(ports: Ports, proposal: Proposal) -> Proposal:
+async def pick_up(ports: Ports, proposal: Proposal) -> Proposal:
+    """The same for one whose last step broke off in this very process: its store had stopped.
+
+    Only for a caller who knows that nothing of the proposal goes on now.
+    """
+    if proposal.state not in _BROKE_OFF:
+        return proposal
+    moved = _settle(ports, proposal, _BROKE_OFF)
+    return await _find_out(ports, moved) if moved.state is State.UNKNOWN else moved
+
+
+async def _find_out(ports: Ports, unknown: Proposal) -> Proposal:
+    if await never_began(ports, unknown):
+        return nothing_ran(ports, unknown)
+    return await read_back(ports, unknown)
+
+
+def _settle(ports: Ports, proposal: Proposal, words: Mapping[State, str]) -> Proposal:
     if proposal.state is State.PLANNING:
         why = "The server stopped while the tool was planning. Nothing was done; ask again."
         return end(ports, proposal, Event.CRASH, "interrupted", why)
-    changes: dict[str, Any] = {"why": _WHY[proposal.state]}
+    changes: dict[str, Any] = {"why": words[proposal.state]}
     changes |= {"nonce": None} if proposal.state is State.CLAIMED else {"reason": "unknown"}
     return ports.store.move(proposal.id, Event.CRASH, ports.now(), **changes)
 

@@ -4,8 +4,9 @@ import fcntl
 import os
 import sqlite3
 import threading
+import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,10 @@ from sqlite_utils import Database
 from .schema import MIGRATIONS
 
 Row = dict[str, Any]
+PROVEN = 5.0
+"""Seconds for which a trial write shows that the store can be written."""
+TRIAL = 65536
+"""Bytes of a trial write: a full disk often has room for less."""
 
 
 class StoreBusy(Exception):
@@ -31,18 +36,31 @@ class File:
         path.parent.mkdir(parents=True, exist_ok=True)
         self.path = path
         self._mutex = threading.RLock()
+        self._inside = False
+        self._proven: float | None = None
         self._owner = self._own(path.with_name(path.name + ".lock"))
+        try:
+            self._open()
+        except (sqlite3.DatabaseError, OSError, StoreStopped) as error:
+            os.close(self._owner)
+            raise StoreStopped(f"{path} cannot be opened as a store: {error}") from error
+
+    def _open(self) -> None:
         # isolation_level=None: we say BEGIN ourselves; synchronous=FULL: acknowledged is durable.
         self._sqlite = sqlite3.connect(
-            path, timeout=10, isolation_level=None, check_same_thread=False
+            self.path, timeout=10, isolation_level=None, check_same_thread=False
         )
-        path.chmod(0o600)
-        self.db = Database(self._sqlite)
-        self.db.enable_wal()
-        self._sqlite.execute("PRAGMA synchronous=FULL")
-        self._sqlite.execute("PRAGMA foreign_keys=ON")
-        with self.tx():
-            MIGRATIONS.apply(self.db)
+        try:
+            self.path.chmod(0o600)
+            self.db = Database(self._sqlite)
+            self.db.enable_wal()
+            self._sqlite.execute("PRAGMA synchronous=FULL")
+            self._sqlite.execute("PRAGMA foreign_keys=ON")
+            with self.tx():
+                MIGRATIONS.apply(self.db)
+        except BaseException:
+            self._sqlite.close()
+            raise
 
     @staticmethod
     def _own(lock: Path) -> int:
@@ -62,28 +80,38 @@ class File:
     def tx(self) -> Iterator[None]:
         """One transaction; one inside another joins it. Anything raised undoes all of it."""
         with self._mutex:
-            if self._sqlite.in_transaction:
+            # Not `in_transaction`: one that could not be undone must be joined by nobody.
+            if self._inside:
                 yield
                 return
+            self._inside = True
             try:
                 self._sqlite.execute("BEGIN IMMEDIATE")
                 yield
                 self._sqlite.execute("COMMIT")
-            except sqlite3.OperationalError as error:
+            except BaseException as error:
                 self._undo()
-                raise StoreStopped(f"the store cannot be written: {error}") from error
-            except BaseException:
-                self._undo()
+                if _stops(error):
+                    self._proven = None
+                    raise StoreStopped(f"the store cannot be written: {error}") from error
                 raise
+            finally:
+                self._inside = False
 
     def _undo(self) -> None:
-        if self._sqlite.in_transaction:
-            self._sqlite.execute("ROLLBACK")
+        with suppress(sqlite3.OperationalError):
+            if self._sqlite.in_transaction:
+                self._sqlite.execute("ROLLBACK")
 
     def rows(self, sql: str, **parameters: Any) -> list[Row]:
         """All rows of a query."""
         with self._mutex:
-            return list(self.db.query(sql, parameters))
+            try:
+                return list(self.db.query(sql, parameters))
+            except sqlite3.DatabaseError as error:
+                if _stops(error):
+                    raise StoreStopped(f"the store cannot be read: {error}") from error
+                raise
 
     def row(self, sql: str, **parameters: Any) -> Row | None:
         """The first row of a query, or None."""
@@ -96,15 +124,30 @@ class File:
         return self._sqlite.execute(sql, dict(parameters)).rowcount
 
     def writable(self) -> bool:
-        """Whether a transaction can begin now, for the readiness page."""
-        try:
-            with self.tx():
+        """Whether something can be written, for the readiness page; tried every few seconds."""
+        with self._mutex:
+            now = time.monotonic()
+            if self._proven is not None and now - self._proven < PROVEN:
                 return True
-        except StoreStopped:
-            return False
+            try:
+                self._try()
+            except StoreStopped:
+                return False
+            self._proven = now
+            return True
+
+    def _try(self) -> None:
+        with self.tx():
+            self.change("INSERT INTO trial(bytes) VALUES (zeroblob(:n))", {"n": TRIAL})
+            self.change("DELETE FROM trial", {})
 
     def close(self) -> None:
         """Give the file back."""
         with self._mutex:
             self._sqlite.close()
             os.close(self._owner)
+
+
+def _stops(error: BaseException) -> bool:
+    """Whether SQLite says that the file or its disk is at fault: full, read-only, malformed."""
+    return isinstance(error, sqlite3.OperationalError) or type(error) is sqlite3.DatabaseError

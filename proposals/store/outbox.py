@@ -44,6 +44,11 @@ class Outbox(File):
         row = self.row("SELECT min(due) AS due FROM outbox WHERE done = 0")
         return row["due"] if row else None
 
+    def trying(self, seq: int) -> None:
+        """Record that a step is sent now: whoever sends it once more must look first."""
+        with self.tx():
+            self.change("UPDATE outbox SET tries = tries + 1 WHERE seq = :s", {"s": seq})
+
     def sent(self, seq: int, problem: str = "") -> None:
         """Record that a step is done, or given up with this problem."""
         with self.tx():
@@ -53,11 +58,10 @@ class Outbox(File):
             )
 
     def later(self, seq: int, due: datetime, problem: str) -> None:
-        """Try a step again at `due`, looking first whether an earlier try got through."""
+        """Try a step again at `due`."""
         with self.tx():
             self.change(
-                """UPDATE outbox SET due = :due, tries = tries + 1, problem = :p
-                WHERE seq = :s""",
+                "UPDATE outbox SET due = :due, problem = :p WHERE seq = :s",
                 {"s": seq, "due": ms(due), "p": problem[:500]},
             )
 

@@ -224,6 +224,8 @@ class Life(Outbox):
             raise TypeError(f"{changes.keys() - _MEMBERS} cannot change")
         values = columns(**changes)
         sets = ", ".join(f"{n} = :{n}" for n in values)
+        if "valid_from" in changes:  # what was judged by the old one must be judged again
+            sets += ", evidence_rev = evidence_rev + 1"
         with self.tx():
             self.change(f"UPDATE proposal SET {sets} WHERE id = :id", values | {"id": id_})  # noqa: S608
             return self._sure(id_)

@@ -106,3 +106,9 @@ def targets(db: Any) -> None:
         db.conn.execute(f"ALTER TABLE proposal ADD COLUMN {column}")
     db.conn.execute("ALTER TABLE proposal ADD COLUMN home TEXT NOT NULL DEFAULT ''")
     db.conn.execute("CREATE INDEX proposal_page ON proposal(page, number)")
+
+
+@MIGRATIONS()
+def trial(db: Any) -> None:
+    """Make the table that shows, empty as it is, whether something can be written."""
+    db.conn.execute("CREATE TABLE trial(bytes BLOB)")

@@ -7,6 +7,7 @@ import pytest
 
 from sandbox.stage import REPOSITORY, SHOP
 from sandbox.testing import Town
+from tests.cases.moments import retarget
 from tests.cases.acting import branch, review, say, waits, why_not
 from tests.system.conftest import Box
 from tests.system.test_check_run_form import asked, digest, opened
@@ -71,7 +72,7 @@ async def test_another_base_is_the_end_though_it_was_put_back(here: Town, box: B
     number, noor = here.number(seen), here.person("noor")
     await while_away(
         here,
-        noor.edit_pull(REPOSITORY, number, base="main"),
+        retarget(here, seen),
         here.person("lee").review(REPOSITORY, number, "APPROVE"),
         noor.edit_pull(REPOSITORY, number, base="placet/ledger"),
     )

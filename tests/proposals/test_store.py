@@ -251,6 +251,7 @@ def test_a_step_that_failed_is_tried_again_later_and_holds_up_what_follows(store
     claimed(store)
     store.post("p_1", [Step("end", text="e"), Step("tell")], NOW)
     (first,) = store.due(NOW)
+    store.trying(first.seq)
     store.later(first.seq, NOW + timedelta(seconds=30), "502")
     assert store.due(NOW) == []
     (again,) = store.due(NOW + timedelta(seconds=30))

@@ -1,10 +1,8 @@
 """A disk that is full, a file that is read-only or broken: the store stops whole, and says so."""
 
-import os
-import resource
-import signal
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -24,7 +22,7 @@ from proposals.store import Store, StoreStopped
 from tests.proposals.test_store import REVIEW
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 store = Store(Path(sys.argv[1]))
-resource.setrlimit(resource.RLIMIT_FSIZE, (400_000, 400_000))
+resource.setrlimit(resource.RLIMIT_FSIZE, (600_000, 600_000))
 n = 0
 try:
     while True:
@@ -40,18 +38,18 @@ def full(store: Store) -> None:
     """The disk has no page left."""
     pages = store.row("PRAGMA page_count")
     assert pages is not None
-    store.row(f"PRAGMA max_page_count={pages['page_count']}")
+    store.db.conn.execute(f"PRAGMA max_page_count={pages['page_count']}")
 
 
 def emptied(store: Store) -> None:
     """Somebody has made room."""
-    store.row("PRAGMA max_page_count=1000000")
-    store.rows("PRAGMA query_only=OFF")
+    store.db.conn.execute("PRAGMA max_page_count=1000000")
+    store.db.conn.execute("PRAGMA query_only=OFF")
 
 
 def read_only(store: Store) -> None:
     """The file system was mounted again, read-only."""
-    store.rows("PRAGMA query_only=ON")
+    store.db.conn.execute("PRAGMA query_only=ON")
 
 
 STOPS = [pytest.param(full, id="disk-full"), pytest.param(read_only, id="read-only")]
@@ -130,23 +128,24 @@ def test_a_file_that_is_no_store_is_refused_in_a_sentence(
             Store(path)
 
 
-def test_a_store_in_a_folder_that_nobody_may_write_to_is_refused(tmp_path: Path) -> None:
-    """As a user without privileges: root may write everywhere."""
-    Store(tmp_path / "placet.db").close()
+def test_a_store_in_a_folder_that_it_may_not_write_to_is_refused() -> None:
     code = """
-import sys
+import os, sys
 from pathlib import Path
 from proposals.store import Store, StoreStopped
+if os.geteuid() == 0:
+    os.setuid(65534)  # root may write everywhere
 try:
     Store(Path(sys.argv[1]))
 except StoreStopped as error:
     print(error)
 """
-    for path in (*tmp_path.iterdir(), tmp_path):
-        path.chmod(0o555 if path.is_dir() else 0o444)
-    if os.geteuid() == 0:
-        pytest.skip("root may write everywhere")
-    command = [sys.executable, "-c", code, str(tmp_path / "placet.db")]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
-    tmp_path.chmod(0o755)
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        Store(folder / "placet.db").close()
+        for path in (*folder.iterdir(), folder):
+            path.chmod(0o555 if path.is_dir() else 0o666)
+        command = [sys.executable, "-c", code, str(folder / "placet.db")]
+        done = subprocess.run(command, capture_output=True, text=True, check=True)
+        folder.chmod(0o755)
     assert "cannot be opened as a store" in done.stdout

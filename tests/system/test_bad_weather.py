@@ -151,6 +151,25 @@ async def test_an_unknown_outcome_stays_unknown_until_a_person_says(here: Town, 
     assert (await here.seen(seen))["_verification"]["verdict"] == "asserted"
 
 
+async def test_a_late_success_settles_an_unknown_outcome(here: Town, box: Box) -> None:
+    seen = await here.propose("box.add", {"n": 4})
+    box.breaks("hang")
+    await here.person("lee").review(REPOSITORY, here.number(seen), "APPROVE")
+    await here.until(seen, lambda _: box.runs == 1 and box.value == 5)
+    box.value = 1
+    assert (await here.over(seen))["status"] == "unknown"
+    told = len(here.comments(seen))
+    here.hall.worker.nudge(seen["proposal"])  # type: ignore[attr-defined]
+    await here.rest()
+    assert ((await here.seen(seen))["status"], len(here.comments(seen))) == ("unknown", told)
+    box.value = 5
+    here.hall.worker.nudge(seen["proposal"])  # type: ignore[attr-defined]
+    await here.until(seen, lambda p: p.state is State.APPLIED)
+    await here.rest()
+    assert box.runs == 1
+    assert here.pull(seen).merged_at is not None
+
+
 async def test_a_lost_delivery_is_fetched_from_githubs_log(here: Town, box: Box) -> None:
     seen = await here.propose("box.add", {"n": 4})
     here.world.faults.add(DeliveryFault("pull_request_review", "fail"))

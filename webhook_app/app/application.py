@@ -14,7 +14,7 @@ from fastapi import FastAPI
 from proposals.flow import Ports
 from proposals.ports import Forge
 from proposals.runner import Runner
-from proposals.store import Store, StoreBusy
+from proposals.store import Store, StoreBusy, StoreStopped
 from proposals.tools import BadDeclaration, Catalog
 from webhook_app.doors import http, pages, webhook
 from webhook_app.doors.hall import Hall
@@ -35,6 +35,8 @@ from .missed import Missed
 
 SWEEP = timedelta(minutes=1)
 POLL = timedelta(seconds=5)
+REFUSALS = (SettingsError, StoreBusy, StoreStopped, BadDeclaration, ValueError, OSError)
+"""Why a server does not start, in a sentence for its operator."""
 
 log = structlog.get_logger("placet")
 
@@ -63,7 +65,7 @@ def create_app(
                 app.state.hall = await _hall(stack, config, forge, now, poll=poll)
                 path = socket_path(config.settings.store)
                 await stack.enter_async_context(listening(path, operators_app(app)))
-            except (SettingsError, StoreBusy, BadDeclaration, ValueError, OSError) as error:
+            except REFUSALS as error:
                 app.state.refusal = str(error)
                 raise
             yield

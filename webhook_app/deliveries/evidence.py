@@ -31,7 +31,10 @@ class Dismissed:
 
 @dataclass(frozen=True, slots=True)
 class Gone:
-    """The comment `key` was edited or deleted: whatever it said no longer counts."""
+    """The comment `key` was edited or deleted: whatever it said no longer counts.
+
+    `at` is GitHub's date of an edit.
+    """
 
     key: str
     by: Person
@@ -73,7 +76,10 @@ class Touch(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Touched:
-    """The page or the branch changed: look at GitHub; `head` is the tip after a push, if any."""
+    """The page or the branch changed; `head` is the tip after a push, if any.
+
+    `at` is GitHub's date of it, where the delivery has one.
+    """
 
     kind: Touch
     by: Person
@@ -132,7 +138,8 @@ def _comment(delivery: Delivery, seen: Payload) -> Said | None:
         return None
     key = f"comment:{comment.id}"
     if delivery.action in {"edited", "deleted"}:
-        return Gone(key, sender, delivery.received)
+        edited = comment.updated_at if delivery.action == "edited" else None
+        return Gone(key, sender, edited or delivery.received)
     author, at, body = _person(comment.user), comment.created_at, comment.body
     if delivery.action != "created" or author != sender or at is None or body is None:
         return None
@@ -173,7 +180,9 @@ def _touched(delivery: Delivery, seen: Payload) -> Touched | None:
     by, kind = _person(seen.sender), _touch(delivery, seen)
     if by is None or kind is None:
         return None
-    return Touched(kind, by, delivery.received, seen.after if kind is Touch.PUSHED else None)
+    at = seen.pull_request.updated_at if seen.pull_request else None
+    head = seen.after if kind is Touch.PUSHED else None
+    return Touched(kind, by, at or delivery.received, head)
 
 
 def _touch(delivery: Delivery, seen: Payload) -> Touch | None:

@@ -89,6 +89,7 @@ class Pull(_Read):
 
     number: _Id = None
     merged: Any = None
+    updated_at: _Moment = None
 
 
 class Review(_Read):
@@ -108,6 +109,7 @@ class Comment(_Read):
     user: Annotated[Account | None, _Maybe] = None
     body: _Text = None
     created_at: _Moment = None
+    updated_at: _Moment = None
     performed_via_github_app: Any = None
 
 

@@ -19,7 +19,6 @@ from webhook_app.deliveries import (
     Gone,
     Nearly,
     Said,
-    Touch,
     Touched,
     taken_from_us,
     voice,
@@ -28,6 +27,7 @@ from webhook_app.render import reply
 
 from .about import addressed, being_shown, proposals_of
 from .ground import is_ground, watch
+from .touched import lied, shaken
 
 PATIENCE = timedelta(minutes=10)
 AGAIN = timedelta(minutes=1)
@@ -109,6 +109,8 @@ class Inbox:
             if about.on and isinstance(said, Voice | Asked):
                 step = Step("reply", key=said.key, text=about.answer)
                 self.ports.store.post(about.on.id, [step], self.ports.now())
+            if isinstance(said, Gone):
+                lied(self.ports, found, said)
             watch(self.ports, delivery)
             self.ports.store.handled(delivery.guid, "" if found else "about no proposal")
         log.info(
@@ -138,14 +140,8 @@ class Inbox:
             case Nearly():
                 text = reply(proposal, "lgtm", who=said.person.login)
                 store.post(proposal.id, [Step("reply", key=said.key, text=text)], now)
-            case Touched(kind=Touch.PUSHED) if proposal.state in ALIVE:
-                contributors = proposal.contributors | {said.by.id}
-                own = {} if proposal.target else {"contributors": contributors}
-                store.note(proposal.id, moved=True, **own)
-            case Touched(kind=Touch.RETARGETED) if proposal.state not in ALIVE:
-                store.note(proposal.id, moved=True)  # the merge will look where it would go
-            case Touched(kind=Touch.MERGED | Touch.CLOSED):
-                store.solved(proposal.repository, "merge_refused", proposal.id)
+            case Touched():
+                shaken(self.ports, proposal, said)
             case _:
                 pass
 

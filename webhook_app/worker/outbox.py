@@ -6,7 +6,7 @@ from datetime import timedelta
 
 import structlog
 
-from proposals.flow import Ports, as_shown, barred_by, hold, write_end
+from proposals.flow import Ports, as_shown, barred_by, hold, put_back, write_end
 from proposals.plan import Proposal
 from proposals.ports import ForgeError, Lost, Refused, Unavailable
 from proposals.store import Problem, Step
@@ -33,6 +33,7 @@ class Outbox:
         if barred_by(self.ports, proposal.repository):
             self.ports.store.later(step.seq, self.ports.now() + LATER, "the repository is barred")
             return
+        self.ports.store.trying(step.seq)
         try:
             await self._do(step, proposal)
         except ForgeError as error:
@@ -55,6 +56,8 @@ class Outbox:
                 await forge.reply(proposal, step.key, step.text, again=again)
             case "tell":
                 await forge.tell(proposal, again=again)
+            case "restore":
+                await put_back(self.ports, proposal)
 
     def _failed(self, step: Step, proposal: Proposal, error: ForgeError) -> None:
         """Wait as told, look soon after a lost answer; a no is final unless people can lift it."""

@@ -18,6 +18,8 @@ from .asked import answer
 from .inbox import Inbox
 from .outbox import Outbox
 
+PAUSE = 1.0
+"""Seconds after a fault of our own, such as a store that has stopped."""
 SURVEY = 300.0
 """Seconds between two looks at whether the governing repositories can be used."""
 
@@ -60,7 +62,7 @@ class Worker:
 
     async def run(self) -> None:
         """Recover, then work until cancelled; what runs then is stopped with it."""
-        await recover(self.ports)
+        await _until_done(self._recover)
         for proposal in self.ports.store.alive():
             self.nudge(proposal.id)
         self.ready = True
@@ -73,6 +75,9 @@ class Worker:
             for task in self._tasks:
                 task.cancel()
             await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    async def _recover(self) -> None:
+        await recover(self.ports)
 
     def nudge(self, id_: str) -> None:
         """Look at a proposal now, or once more when it is being looked at."""
@@ -144,6 +149,9 @@ class Worker:
     async def _deliver(self, step: Step) -> None:
         try:
             await self._outbox.send(step)
+        except Exception:
+            log.exception("outbox", proposal=step.proposal, step=step.step)
+            await asyncio.sleep(PAUSE)
         finally:
             self._sending.discard(step.proposal)
             self._post.set()
@@ -207,10 +215,16 @@ async def _rung(bell: asyncio.Event, seconds: float) -> None:
 
 
 async def _for_ever(work: Callable[[], Awaitable[None]]) -> None:
-    """Do it again and again; a fault of our own is logged and must not end the worker."""
+    """Do it again and again."""
+    while True:
+        await _until_done(work)
+
+
+async def _until_done(work: Callable[[], Awaitable[None]]) -> None:
+    """Do it; a fault of our own, or a stopped store, is logged and must not end the worker."""
     while True:
         try:
-            await work()
+            return await work()
         except Exception:
             log.exception("worker", part=getattr(work, "__name__", "?"))
-            await asyncio.sleep(1.0)
+            await asyncio.sleep(PAUSE)

@@ -1,0 +1,63 @@
+"""Shaking: what somebody did to our page stays done, even when it was put back before we looked.
+
+A look shows the page as it is now. What was there in between is known by its delivery alone, and a
+yes that was given meanwhile was given to another page.
+"""
+
+from datetime import datetime, timedelta
+
+from checks.reasons import Reason
+from proposals.lifecycle import ALIVE, FINAL, Event
+from proposals.plan import Proposal
+from proposals.store import Step
+
+from .ending import end
+from .ground import Ports
+
+# GitHub's dates have whole seconds: what was said in the same second is void too.
+_SECOND = timedelta(seconds=1)
+
+
+def void(ports: Ports, proposal: Proposal, at: datetime) -> None:
+    """Let nothing count that was said up to this moment; what is void already stays so."""
+    now = ports.store.proposal(proposal.id) or proposal
+    until = max(at + _SECOND, now.valid_from or at)
+    if now.state not in FINAL:
+        ports.store.note(now.id, valid_from=until)
+
+
+def taken_down(ports: Ports, proposal: Proposal, reason: Reason, why: str, at: datetime) -> None:
+    """End what somebody closed or aimed elsewhere, whatever they did next.
+
+    A deed from before the opening, delivered late, was about the page and not about this plan. One
+    that has started cannot end here; should it not have run, nothing said before counts.
+    """
+    if proposal.place is None or at < proposal.place.opened:
+        return
+    if proposal.state in ALIVE:
+        end(ports, proposal, Event.VOIDED, reason, why)
+    else:
+        void(ports, proposal, at)
+
+
+def reworded(ports: Ports, liar: Proposal, key: str, at: datetime) -> None:
+    """Somebody changed our announcement `liar`: put it back, and void every plan of its page.
+
+    It may have named the digest of another one there.
+    """
+    for proposal in ports.store.on(liar.page, liar.at.number):
+        void(ports, proposal, at)
+    ports.store.post(liar.id, [Step("restore", key=f"{key}:{at.timestamp():.3f}")], ports.now())
+
+
+async def put_back(ports: Ports, proposal: Proposal) -> None:
+    """Restore our words on a page; what anybody said there until then is void. Raises ForgeError.
+
+    One that is over is restored as well, for others may wait on the same page.
+    """
+    restored = await ports.forge.restore(proposal)
+    if proposal.target is None:
+        void(ports, proposal, restored)
+        return
+    for other in ports.store.on(proposal.page, proposal.at.number):
+        void(ports, other, restored)
