@@ -134,11 +134,7 @@ class Group(_Strict):
         if self.from_ is None:
             return True
         names = {folded(f"user:{login}"), *(folded(f"team:{t}") for t in teams)}
-        return not names.isdisjoint(self._names)
-
-    @cached_property
-    def _names(self) -> frozenset[str]:
-        return frozenset(map(folded, self.from_ or ()))
+        return any(folded(who) in names for who in self.from_)
 
     def __str__(self) -> str:
         """Who is asked for, in words."""
@@ -170,10 +166,6 @@ class Rule(_Strict):
     def _globs(self) -> re.Pattern[str]:
         return re.compile("|".join(map(translate, self.tools)))
 
-    def admits(self, login: str, teams: frozenset[str]) -> bool:
-        """Whether this person can fill a place of any group."""
-        return any(group.admits(login, teams) for group in self.require)
-
     @cached_property
     def anyone(self) -> bool:
         """Whether a place is open to everybody with enough access."""
@@ -181,18 +173,10 @@ class Rule(_Strict):
 
     def teams(self) -> frozenset[str]:
         """The teams (`org/slug`) whose members must be known to judge by this rule."""
-        return self._teams
+        return frozenset(w[5:] for w in self.named() if w.startswith("team:"))
 
     def users(self) -> frozenset[str]:
         """The logins that the rule names, folded for comparing."""
-        return self._users
-
-    @cached_property
-    def _teams(self) -> frozenset[str]:
-        return frozenset(w[5:] for w in self.named() if w.startswith("team:"))
-
-    @cached_property
-    def _users(self) -> frozenset[str]:
         return frozenset(folded(w[5:]) for w in self.named() if w.startswith("user:"))
 
     def named(self) -> Iterator[str]:

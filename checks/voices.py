@@ -62,11 +62,12 @@ def unable(person: Person, facts: Facts, rule: Rule) -> Reason | None:
         return Reason.IDENTITY_CHANGED
     if not rule.enough(access.permission):
         return Reason.PERMISSION_TOO_LOW
-    if rule.anyone or rule.admits(known_as(person, facts), access.teams):
+    known = "" if rule.anyone else known_as(person, facts)
+    if rule.anyone or any(group.admits(known, access.teams) for group in rule.require):
         return None
     if access.unread & rule.teams():
         return Reason.ACCESS_UNKNOWN
-    taken = not known_as(person, facts) and folded(person.login) in rule.users()
+    taken = not known and folded(person.login) in rule.users()
     return Reason.IDENTITY_CHANGED if taken else Reason.NOT_IN_GROUP
 
 

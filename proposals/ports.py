@@ -40,7 +40,8 @@ class Refused(ForgeError):
     """GitHub said no and will say no again until somebody changes something.
 
     `code` is stable and says what is in the way: `suspended`, `not_installed`, `public`,
-    `archived`, `permission_missing`, `ledger_not_writable`, `ledger_gone`, else `refused`.
+    `archived`, `permission_missing`, `ledger_not_writable`, `ledger_gone`, `not_ours` (another
+    statement stands in the place of ours), else `refused`.
     """
 
     def __init__(self, message: str, status: int, code: str = "refused") -> None:
@@ -136,6 +137,12 @@ class Forge(Protocol):
 
     async def standing(self, proposal: Proposal, kind: str, statement: bytes) -> Fence:
         """Look whether this very statement (`start`, `end`) stands on the ledger; only reads."""
+
+    async def newest(self, repository: int) -> bytes | None:
+        """Read the newest statement on a ledger, whoever wrote it; None when there is none."""
+
+    async def intact(self, repository: int) -> bool:
+        """Look whether nobody else wrote statements since ours; otherwise the alarm is raised."""
 
     async def write_end(self, proposal: Proposal, statement: bytes) -> None:
         """Create end.json on the ledger branch; the same bytes already there are fine."""

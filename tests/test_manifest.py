@@ -30,7 +30,9 @@ OPERATIONS = [
     "POST {R}/git/commits",
     "GET {R}/git/ref/{ref}",
     "POST {R}/git/refs",
+    "GET {R}/commits",
     "GET {R}/commits/{ref}",
+    "GET {R}/compare/{basehead}",
     # the pull request
     "GET {R}/pulls",
     "POST {R}/pulls",

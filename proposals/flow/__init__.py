@@ -5,6 +5,7 @@ from .applying import read_back
 from .asking import Ask, propose, replan, revoke, withdraw
 from .asserting import barred, settle
 from .deciding import advance
+from .elsewhere import catch_up
 from .ending import expire
 from .explaining import explanation, look, meet
 from .ground import Ports, Refusal
@@ -32,6 +33,7 @@ __all__ = [
     "as_shown",
     "barred",
     "barred_by",
+    "catch_up",
     "expire",
     "explanation",
     "freeze",

@@ -26,6 +26,10 @@ async def aimed(ports: Ports, tool: Tool, aim: Aim | None) -> Target | None:
         detail = f"{tool.name} cannot be tied to {aim.repository[:140]}."
         raise Refusal(CODE, detail, f"{hint} An operator can list it in the tool's `targets`.")
     target = await _found(ports, aim)
+    if ports.store.shown_on(target.repository, target.head):
+        detail = "That commit shows a plan of Placet's own."
+        hint = "Two plans with buttons on one commit could be mistaken for each other."
+        raise Refusal(CODE, detail, hint)
     if target.fork and not tool.forks:
         detail = "The pull request comes from a fork, and anyone can push to a fork."
         raise Refusal(CODE, detail, "An operator can allow that with `forks = true` at the tool.")

@@ -32,9 +32,10 @@ LATER = timedelta(minutes=5)
 async def run(ports: Ports, started: Proposal, verdict: Verdict, scene: Scene) -> timedelta | None:
     """Write start.json and, only when it is ours, apply. The started proposal has one chance."""
     by = approvals(verdict)
-    found = await fence(ports, started, start_of(started, verdict, scene, ports.now()))
+    start = start_of(started, verdict, scene, ports.now())
+    found = await fence(ports, started, start, verdict.valid_until)
     if found is Fence.ABSENT:
-        why = "the start could not be written to the ledger, so nothing was run"
+        why = "the start was not written to the ledger, or too late, so nothing was run"
         ports.store.move(started.id, Event.NOT_STARTED, ports.now(), why=why, nonce=None)
         return patience(ports, started)
     if found is Fence.UNPROVEN:
@@ -60,7 +61,9 @@ async def run(ports: Ports, started: Proposal, verdict: Verdict, scene: Scene) -
 
 
 async def _applied(ports: Ports, started: Proposal) -> Returned:
-    """Run the tool, this once; a tool that was taken away meanwhile did nothing."""
+    """Run the tool, this once; one that was taken away or stopped meanwhile did nothing."""
+    if stop := ports.store.halted(started.repository):
+        return Returned(Outcome.DID_NOTHING, why=f"It was stopped before the tool ran: {stop}")
     try:
         tool = ports.catalog.find(started.tool)
     except UnknownTool as error:

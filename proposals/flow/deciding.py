@@ -17,6 +17,7 @@ from proposals.ports import ForgeError, Lost, PlanFailed, PolicyFile, Refused, U
 from proposals.store import Started, Step
 
 from .applying import look_for, run
+from .elsewhere import begun_elsewhere, suspected, taken_over
 from .ending import end, event_of
 from .ground import Ports, facts, pinned_sources, source, teams
 from .holding import barred_by, freed, hold, tell_held
@@ -128,7 +129,7 @@ async def ended_by_drift(ports: Ports, claimed: Proposal) -> bool:
         if error.code in NO_ANSWER:
             raise
         known = error.code in NO_UNDO if claimed.undoes else error.code == "tool_changed"
-        end(ports, claimed, Event.DRIFTED, error.code if known else "plan_failed", str(error))
+        await _end_drifted(ports, claimed, error.code if known else "plan_failed", str(error))
         return True
     pinned = claimed.plan
     if not drifted(pinned, fresh):
@@ -140,8 +141,19 @@ async def ended_by_drift(ports: Ports, claimed: Proposal) -> bool:
         for c in difference(pinned, fresh)
     ]
     why = "What would happen now differs from what was approved."
-    end(ports, claimed, Event.DRIFTED, reason, why, differences=differences)
+    await _end_drifted(ports, claimed, reason, why, differences=differences)
     return True
+
+
+async def _end_drifted(
+    ports: Ports, claimed: Proposal, reason: str, why: str, **more: object
+) -> None:
+    """End it, unless the world is otherwise because another store has started this very one."""
+    if await begun_elsewhere(ports, claimed):
+        suspected(ports, claimed)
+        await taken_over(ports, claimed)
+    else:
+        end(ports, claimed, Event.DRIFTED, reason, why, **more)
 
 
 async def look_again(ports: Ports, claimed: Proposal) -> tuple[Proposal, Verdict, Scene]:

@@ -33,6 +33,8 @@ class Lines:
 
     def __init__(self) -> None:
         self._locks = defaultdict[int, asyncio.Lock](asyncio.Lock)
+        self.looked: set[int] = set()
+        """Repositories whose ledger was compared with the store since this process began."""
 
     def of(self, repository: int) -> asyncio.Lock:
         """Hold this while a statement of the repository is numbered and written."""

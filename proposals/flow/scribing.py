@@ -1,26 +1,48 @@
 """Scribing: statements are numbered, signed and written one at a time for each repository."""
 
-from proposals.canonical import JSON
+from datetime import datetime
+from typing import Annotated, Any
+
+from pydantic import BaseModel, Field, ValidationError
+
+from proposals.canonical import JSON, NotCanonical, digest, loads
 from proposals.plan import Proposal
 from proposals.ports import Fence, ForgeError, Lost, Refused, Unavailable
-from proposals.store import Numbered
+from proposals.store import Last, Numbered
 
 from .ground import Ports
 from .statements import file_of
 
+LATER = 300.0  # seconds
 
-async def fence(ports: Ports, started: Proposal, predicate: dict[str, JSON]) -> Fence:
+
+class _File(BaseModel):
+    """A statement's file, as far as it is needed to go on after it."""
+
+    statement: dict[str, Any]
+
+
+class _Counted(BaseModel):
+    seq: Annotated[int, Field(strict=True, gt=0, lt=2**52)]
+
+
+async def fence(
+    ports: Ports, started: Proposal, predicate: dict[str, JSON], until: datetime
+) -> Fence:
     """Write start.json and say whose start stands there now; only OURS lets the tool run.
 
     A statement of the repository whose fate is not known comes first; while that cannot be found
-    out, nothing is written: ABSENT.
+    out, nothing is written: ABSENT. Nor is it when the yes did not outlive its wait in the line.
     """
     async with ports.lines.of(started.repository):
+        if outlived(ports, started, until):
+            return Fence.ABSENT
         try:
             await settle_line(ports, started.repository)
+            last = await learned(ports, started.repository)
         except ForgeError:
             return Fence.ABSENT
-        statement = number(ports, started, "start", predicate)
+        statement = number(ports, started, "start", predicate, last)
         try:
             found = await ports.forge.start(started, statement.text.encode())
         except Lost:
@@ -31,12 +53,22 @@ async def fence(ports: Ports, started: Proposal, predicate: dict[str, JSON]) -> 
     return found
 
 
+def outlived(ports: Ports, started: Proposal, until: datetime) -> bool:
+    """Whether a start waited in line for too long: an end, a stop or new evidence came first."""
+    now = ports.store.proposal(started.id) or started
+    late = ports.now() >= min(now.expires, until)
+    stopped = ports.store.halted(now.repository) is not None
+    return late or stopped or now.moved or now.evidence_rev != started.evidence_rev
+
+
 async def write_end(ports: Ports, proposal: Proposal, predicate: dict[str, JSON]) -> None:
     """Write end.json, or find the same bytes there. Raises ForgeError; trying again is safe."""
     async with ports.lines.of(proposal.repository):
+        last = None
         if ports.store.statement(proposal.id, "end") is None:
             await settle_line(ports, proposal.repository)
-        statement = number(ports, proposal, "end", predicate)
+            last = await learned(ports, proposal.repository)
+        statement = number(ports, proposal, "end", predicate, last)
         if statement.written:
             return
         try:
@@ -45,6 +77,37 @@ async def write_end(ports: Ports, proposal: Proposal, predicate: dict[str, JSON]
             settle_number(ports, statement, Fence.ABSENT)
             raise
         ports.store.landed(statement)
+
+
+async def learned(ports: Ports, repository: int) -> Last | None:
+    """Where the chain stands, when the ledger may know more than the store; else None.
+
+    A store that is new, or whose halt an operator has lifted, takes the ledger's word for it. One
+    that is older than the ledger raises the alarm before it writes anything. Raises ForgeError.
+    """
+    if repository not in ports.lines.looked:
+        if not await ports.forge.intact(repository):
+            raise Unavailable("the ledger knows more than the store", LATER)
+        ports.lines.looked.add(repository)
+    if ports.store.ledger_tip(repository) is not None:
+        return None
+    data = await ports.forge.newest(repository)
+    return None if data is None else _place(ports, repository, data)
+
+
+def _place(ports: Ports, repository: int, data: bytes) -> Last:
+    """The number and digest of a statement's file; the alarm when it is none."""
+    try:
+        said = _File.model_validate(loads(data)).statement
+        seq = _Counted.model_validate(said["predicate"]).seq
+        return Last(seq, digest(said))
+    except (NotCanonical, ValidationError, KeyError):
+        why = (
+            "the ledger's newest statement cannot be read as one, so nobody knows the next number; "
+            "run `placet audit` and restore it, then `placet resume`"
+        )
+        ports.store.halt(why, ports.now(), repository)
+        raise Unavailable(why, LATER) from None
 
 
 async def settle_line(ports: Ports, repository: int) -> None:
@@ -78,11 +141,13 @@ def settle_number(ports: Ports, statement: Numbered, found: Fence) -> None:
         ports.store.halt(why, ports.now(), statement.repository)
 
 
-def number(ports: Ports, proposal: Proposal, kind: str, predicate: dict[str, JSON]) -> Numbered:
+def number(
+    ports: Ports, proposal: Proposal, kind: str, predicate: dict[str, JSON], last: Last | None
+) -> Numbered:
     """The statement with its number, made now or at an earlier try."""
 
     def make(seq: int, prev: str | None) -> tuple[str, str]:
         numbered: dict[str, JSON] = {**predicate, "seq": seq, "prev": prev}
         return file_of(kind, proposal, numbered, ports.signer)
 
-    return ports.store.reserve(proposal.repository, proposal.id, kind, make)
+    return ports.store.reserve(proposal.repository, proposal.id, kind, make, last)

@@ -14,11 +14,12 @@ from .outbox import Outbox
 from .proposals import Life, Started
 from .reading import Reading
 from .rows import Agent, Delivery, Step
-from .statements import Numbered, Statements
+from .statements import Last, Numbered, Statements
 
 __all__ = [
     "Agent",
     "Delivery",
+    "Last",
     "NameTaken",
     "Numbered",
     "Problem",

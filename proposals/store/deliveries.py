@@ -1,13 +1,13 @@
 """Deliveries and the evidence in them. An acknowledged delivery is a committed one."""
 
 from collections.abc import Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 
 from checks.facts import Person, Standing, Voice
 from proposals.lifecycle import ALIVE
 
 from .file import File
-from .rows import Delivery, delivery_of, ms, voice_of, voice_text
+from .rows import Delivery, delivery_of, delivery_row, voice_of, voice_text
 
 _LIVE = "('" + "','".join(sorted(ALIVE)) + "')"
 
@@ -20,8 +20,10 @@ ABOUT = f"""d.guid = :guid AND d.ours = 0 AND (
         OR (d.event = 'push' AND d.head_ref NOT LIKE 'refs/heads/placet/%')))
     OR d.event LIKE 'installation%')"""
 
-# New evidence about a page shakes its proposals: what was judged before it must be judged again.
-_TOUCHED = f"""UPDATE proposal SET evidence_rev = evidence_rev + 1 WHERE state IN {_LIVE}
+# New evidence about a page shakes its proposals: what was judged before it must be judged again,
+# also a start that still waits to be written.
+_TOUCHED = f"""UPDATE proposal SET evidence_rev = evidence_rev + 1
+    WHERE (state IN {_LIVE} OR state = 'started')
     AND EXISTS (SELECT 1 FROM delivery AS d WHERE {ABOUT})"""  # noqa: S608
 
 
@@ -42,17 +44,13 @@ class Deliveries(File):
             return [self._accept(delivery) for delivery in deliveries]
 
     def _accept(self, delivery: Delivery) -> bool:
-        values = asdict(delivery) | {
-            "ours": int(delivery.ours),
-            "received": ms(delivery.received),
-        }
         new = self.change(
             """INSERT INTO delivery(guid, seq, event, action, body, repository, number,
             check_run, head_ref, sender, ours, received)
             VALUES (:guid, (SELECT coalesce(max(seq), 0) + 1 FROM delivery), :event, :action,
             :body, :repository, :number, :check_run, :head_ref, :sender, :ours, :received)
             ON CONFLICT(guid) DO NOTHING""",
-            values,
+            delivery_row(delivery),
         )
         if new:
             self.change(_TOUCHED, {"guid": delivery.guid})

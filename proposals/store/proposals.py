@@ -162,6 +162,11 @@ class Life(Outbox):
         )
         return proposal_of(row) if row else None
 
+    def shown_on(self, repository: int, head: str) -> bool:
+        """Whether this commit is the page of a proposal that has one of its own."""
+        sql = "SELECT id FROM proposal WHERE repository = :r AND head = :h AND page IS NULL LIMIT 1"
+        return self.row(sql, r=repository, h=head) is not None
+
     def by_branch(self, repository: int, branch: str) -> Proposal | None:
         """The proposal whose plan lies on this branch."""
         row = self.row(

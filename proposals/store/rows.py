@@ -166,6 +166,12 @@ def agent_of(row: dict[str, Any]) -> Agent:
     return Agent(row["name"], identities, _sure(row["created"]), when(row["revoked"]))
 
 
+def delivery_row(delivery: Delivery) -> dict[str, Any]:
+    """The column values of a delivery."""
+    row = {name: getattr(delivery, name) for name in Delivery.__slots__}
+    return row | {"ours": int(delivery.ours), "received": ms(delivery.received)}
+
+
 def delivery_of(row: dict[str, Any]) -> Delivery:
     """The delivery that a row holds."""
     names = ("guid", "event", "action", "body", "repository", "number", "check_run")

@@ -27,17 +27,28 @@ class Numbered:
     written: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class Last:
+    """The place of a ledger's newest statement in the chain."""
+
+    seq: int
+    digest: str
+
+
 Make = Callable[[int, str | None], tuple[str, str]]
 
 
 class Statements(File):
     """The statements' part of the store."""
 
-    def reserve(self, repository: int, proposal: str, kind: str, make: Make) -> Numbered:
+    def reserve(
+        self, repository: int, proposal: str, kind: str, make: Make, after: Last | None = None
+    ) -> Numbered:
         """Give a statement the next number, or give back the one it has already.
 
         `make` takes the number and the digest of the one before, and returns text and digest. The
-        caller has seen to it that no other statement of the repository is in flight.
+        caller has seen to it that no other statement of the repository is in flight. `after`: the
+        ledger's last one, when the store may not know it.
         """
         with self.tx():
             if known := self.statement(proposal, kind):
@@ -47,6 +58,8 @@ class Statements(File):
                 r=repository,
             )
             seq, prev = (last["seq"] + 1, last["digest"]) if last else (1, None)
+            if after and after.seq >= seq:
+                seq, prev = after.seq + 1, after.digest
             text, digest = make(seq, prev)
             self.change(
                 """INSERT INTO statement(repository, seq, proposal, kind, text, digest)

@@ -14,7 +14,7 @@ from cryptography.hazmat.primitives import serialization
 from .caller import LEVELS, Caller
 from .core import Core
 from .model import App, Installation, Token
-from .refusal import BAD_CREDENTIALS, NOT_FOUND, Refused
+from .refusal import Refused, bad_credentials, not_found
 
 JWT_LIFE = timedelta(minutes=10)
 TOKEN_LIFE = timedelta(hours=1)
@@ -29,7 +29,7 @@ def authenticate(world: Core, header: str | None) -> Caller:
     if scheme.lower() == "basic":
         text = _password(text)
     elif scheme.lower() not in ("bearer", "token"):
-        raise BAD_CREDENTIALS
+        raise bad_credentials()
     if text.count(".") == 2 and not text.startswith("gh"):  # noqa: PLR2004
         return _app(world, text)
     return _token(world, text.strip())
@@ -39,7 +39,7 @@ def _password(text: str) -> str:
     try:
         return base64.b64decode(text, validate=True).decode().partition(":")[2]
     except (binascii.Error, ValueError) as bad:
-        raise BAD_CREDENTIALS from bad
+        raise bad_credentials() from bad
 
 
 def _app(world: Core, text: str) -> Caller:
@@ -87,13 +87,13 @@ def _number(claims: Mapping[str, Any], name: str) -> float:
 def _token(world: Core, text: str) -> Caller:
     token = world.state.tokens.get(text)
     if not token or (token.expires_at and token.expires_at <= world.clock.machine()):
-        raise BAD_CREDENTIALS
+        raise bad_credentials()
     app = world.state.apps.get(token.app_id or 0)
     if token.user_id:
         return Caller("user", world.state.accounts[token.user_id], app, token=token)
     installation = world.state.installations.get(token.installation_id or 0)
     if not installation or not app:
-        raise BAD_CREDENTIALS
+        raise bad_credentials()
     if installation.suspended_at:
         raise Refused(403, "This installation has been suspended")
     return Caller("installation", world.state.accounts[app.bot_id], app, installation, token)
@@ -107,7 +107,7 @@ def new_token(
     `wanted` holds repository_ids, repositories (names) and permissions, as GitHub's API takes them.
     """
     if installation.app_id != app.id:
-        raise NOT_FOUND
+        raise not_found()
     if installation.suspended_at:
         raise Refused(403, "This installation has been suspended")
     token = Token(

@@ -5,7 +5,7 @@ from typing import Literal
 
 from .lookup import Lookup, rank
 from .model import Account, App, Installation, Repository, Token
-from .refusal import NOT_ACCESSIBLE, NOT_FOUND, Refused
+from .refusal import Refused, not_accessible, not_found
 
 LEVELS = ("read", "write", "admin")
 
@@ -50,11 +50,11 @@ class Caller:
         """Give the account when it may act with this role; the door has asked an App already."""
         account = self.who()
         if not self.sees(lookup, repo):
-            raise NOT_FOUND
+            raise not_found()
         if self.kind == "installation":
             return account
         if self.kind != "user":
-            raise NOT_ACCESSIBLE
+            raise not_accessible()
         if rank(lookup.role(repo, account.id)) < rank(role):
             raise Refused(403, f"Must have {role} access to this repository.")
         return account

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from fnmatch import fnmatchcase
 
 from .model import ROLES, Account, App, Installation, Pull, Repository, Ruleset, State, Team
-from .refusal import NOT_FOUND
+from .refusal import not_found
 
 
 def rank(role: str) -> int:
@@ -30,13 +30,13 @@ class Lookup:
         for account in self.state.accounts.values():
             if account.login.lower() == login.lower():
                 return account
-        raise NOT_FOUND
+        raise not_found()
 
     def organisation(self, login: str) -> Account:
         """Find an organisation by login."""
         found = self.account(login)
         if found.type != "Organization":
-            raise NOT_FOUND
+            raise not_found()
         return found
 
     def team(self, org: str, slug: str) -> Team:
@@ -45,26 +45,26 @@ class Lookup:
         for team in self.state.teams.values():
             if team.org_id == owner.id and team.slug == slug.lower():
                 return team
-        raise NOT_FOUND
+        raise not_found()
 
     def repository(self, full_name: str) -> Repository:
         """Find a repository by owner/name, any case."""
         for repo in self.state.repositories.values():
             if self.full_name(repo).lower() == full_name.lower():
                 return repo
-        raise NOT_FOUND
+        raise not_found()
 
     def repository_of_check(self, check_id: int) -> Repository:
         """Find the repository a check run belongs to."""
         for repo in self.state.repositories.values():
             if check_id in repo.checks:
                 return repo
-        raise NOT_FOUND
+        raise not_found()
 
     def pull(self, repo: Repository, number: int) -> Pull:
         """Find a pull request of a repository."""
         if number not in repo.pulls:
-            raise NOT_FOUND
+            raise not_found()
         return repo.pulls[number]
 
     def owner(self, repo: Repository) -> Account:

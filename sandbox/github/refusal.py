@@ -18,9 +18,19 @@ class Refused(Exception):
         self.errors = list(errors)
 
 
-NOT_FOUND = Refused(404, "Not Found")
-BAD_CREDENTIALS = Refused(401, "Bad credentials")
-NOT_ACCESSIBLE = Refused(403, "Resource not accessible by integration")
+def not_found() -> Refused:
+    """Give the 404; a new one each time, for an exception keeps all its tracebacks."""
+    return Refused(404, "Not Found")
+
+
+def bad_credentials() -> Refused:
+    """Give the 401 of a token or key that GitHub does not know."""
+    return Refused(401, "Bad credentials")
+
+
+def not_accessible() -> Refused:
+    """Give the 403 of an App without the permission."""
+    return Refused(403, "Resource not accessible by integration")
 
 
 def invalid(resource: str, field: str, code: str = "invalid", message: str = "") -> Refused:

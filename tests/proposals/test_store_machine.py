@@ -182,7 +182,8 @@ class StoreMachine(RuleBasedStateMachine):
         self.waiting[guid] = delivery
         placed = self.store.proposal(id_)
         assert placed is not None
-        if not ours and placed.place is not None and known.state in ALIVE:
+        live = {*ALIVE, State.STARTED}  # a start may still wait to be written
+        if not ours and placed.place is not None and known.state in live:
             known.rev += 1
         return guid
 

@@ -13,11 +13,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.running import AGENT, APP, Running, running, signed
+from webhook_app.doors import http
 from webhook_app.doors.operator import operators_app
 
 pytestmark = pytest.mark.anyio
 FUZZ = settings(
-    max_examples=150,
+    max_examples=120,
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
@@ -84,6 +85,12 @@ ROUTE = st.builds(
 BODIES = RAW | VALUES.map(lambda value: json.dumps(value).encode())
 
 
+CALLER: Headers = [
+    (b"authorization", f"Bearer {AGENT}".encode()),
+    (b"content-type", b"application/json"),
+]
+
+
 @pytest.fixture(scope="module")
 def anyio_backend() -> str:
     return "asyncio"
@@ -96,7 +103,7 @@ async def placet(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Runn
 
 
 async def call(
-    app: FastAPI, method: str, path: str, headers: Headers = [], body: bytes = b"", query: bytes = b""  # noqa: B006, E501
+    app: FastAPI, method: str, path: str, headers: Headers, body: bytes, query: bytes = b""
 ) -> tuple[int, bytes]:
     """Send a request as a server hands it on, which is more than a client would send."""
     sent: list[dict[str, Any]] = []
@@ -121,12 +128,10 @@ async def call(
 
 def size(placet: Running) -> dict[str, int]:
     """How many rows each table has."""
-    tables = [r["name"] for r in placet.store.rows("SELECT name FROM sqlite_master")]
+    tables = placet.store.rows("SELECT name FROM sqlite_master WHERE type = 'table'")
     return {
         name: placet.store.rows(f"SELECT count(*) AS n FROM [{name}]")[0]["n"]
-        for name in tables
-        if not name.startswith(("sqlite_", "proposal_", "outbox_", "delivery_", "statement_"))
-        and not name.startswith("evidence_")
+        for name in (row["name"] for row in tables)
     }
 
 
@@ -177,19 +182,20 @@ async def test_what_is_signed_is_taken_or_refused_and_stops_nothing(
 async def test_an_agent_gets_no_500(
     placet: Running, method: str, path: str, body: bytes, key: bytes | None, query: bytes
 ) -> None:
-    headers = [(b"authorization", f"Bearer {AGENT}".encode()), (b"content-type", b"application/json")]
-    headers += [(b"idempotency-key", key)] if key is not None else []
+    headers = [*CALLER, *([(b"idempotency-key", key)] if key is not None else [])]
     status, said = await call(placet.app, method, path, headers, body, query)
     assert status < 500, said
 
 
-def operations(placet: Running) -> list[tuple[str, str, dict[str, Any]]]:
+def operations() -> list[tuple[str, str, dict[str, Any]]]:
     """Method, path and body's schema of everything that /openapi.json describes."""
-    found = []
-    for path, item in placet.app.openapi()["paths"].items():
+    found, app = [], FastAPI()
+    app.include_router(http.router)
+    for path, item in app.openapi()["paths"].items():
         for method, said in item.items():
             content = said.get("requestBody", {}).get("content", {})
-            found.append((method.upper(), path, content.get("application/json", {}).get("schema", {})))
+            schema = content.get("application/json", {}).get("schema", {})
+            found.append((method.upper(), path, schema))
     return found
 
 
@@ -204,17 +210,23 @@ def like(schema: dict[str, Any]) -> st.SearchStrategy[Any]:
     return st.fixed_dictionaries({}, optional=named)
 
 
+DESCRIBED = st.one_of(
+    *(
+        st.tuples(st.just(method), st.just(path), like(schema))
+        for method, path, schema in operations()
+    )
+)
+
+
 @FUZZ
-@given(data=st.data())
+@given(asked=DESCRIBED, which=st.integers(0, 9))
 async def test_what_the_api_describes_is_answered_without_a_500(
-    placet: Running, data: st.DataObject
+    placet: Running, asked: tuple[str, str, Any], which: int
 ) -> None:
-    method, path, schema = data.draw(st.sampled_from(operations(placet)))
+    method, path, value = asked
     known = [p.id for p in placet.store.proposals(limit=9)] or ["p_1"]
-    where = path.replace("{proposal}", data.draw(st.sampled_from(known)))
-    body = json.dumps(data.draw(like(schema))).encode()
-    headers = [(b"authorization", f"Bearer {AGENT}".encode()), (b"content-type", b"application/json")]
-    status, said = await call(placet.app, method, where, headers, body)
+    where = path.replace("{proposal}", known[which % len(known)])
+    status, said = await call(placet.app, method, where, CALLER, json.dumps(value).encode())
     assert status < 500, said
 
 

@@ -6,7 +6,15 @@ GitHub's that we have never seen says nothing, but it can neither be refused nor
 
 from .evidence import Asked, Dismissed, Gone, Nearly, Said, Touch, Touched, voice
 from .payload import NotADelivery
-from .routing import account, ledger_push, proposal_named, read, read_owned, taken_from_us
+from .routing import (
+    account,
+    ledger_additions,
+    ledger_push,
+    proposal_named,
+    read,
+    read_owned,
+    taken_from_us,
+)
 
 __all__ = [
     "Asked",
@@ -18,6 +26,7 @@ __all__ = [
     "Touch",
     "Touched",
     "account",
+    "ledger_additions",
     "ledger_push",
     "proposal_named",
     "read",

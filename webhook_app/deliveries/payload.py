@@ -149,6 +149,7 @@ class Payload(_Read):
     forced: Any = None
     repositories: Any = None
     repositories_removed: Any = None
+    commits: Any = None
 
 
 def _refuse(name: str) -> NoReturn:

@@ -1,10 +1,13 @@
 """Where a delivery belongs: the fields by which the store finds its proposal."""
 
+import re
 from datetime import datetime
 
 from proposals.store import Delivery
 
 from .payload import Payload, payload
+
+_STATEMENT = re.compile(r"proposals/\d{4}/\d\d/(\w+)/(start|end)\.json")
 
 
 def read(
@@ -80,6 +83,15 @@ def ledger_push(delivery: Delivery) -> tuple[str, str, bool]:
     seen = payload(delivery.body)
     lost = seen.deleted is True or seen.forced is True
     return seen.before or "", seen.after or "", lost
+
+
+def ledger_additions(delivery: Delivery) -> frozenset[tuple[str, str]]:
+    """The statements that a push added to the ledger: of which proposal, and of which kind."""
+    commits = payload(delivery.body).commits
+    found = [c for c in commits if isinstance(c, dict)] if isinstance(commits, list) else []
+    added = [f for c in found if isinstance(c.get("added"), list) for f in c["added"]]
+    names = (_STATEMENT.fullmatch(f) for f in added if isinstance(f, str))
+    return frozenset((name[1], name[2]) for name in names if name)
 
 
 def number(seen: Payload) -> int | None:

@@ -51,6 +51,7 @@ async def unfreeze(here: Here) -> dict[str, Any]:
 async def resume(wanted: Resuming, here: Here) -> dict[str, Any]:
     """Lift the halt of one repository, after somebody has looked at its ledger."""
     repository = _repository(here, wanted.repository)
+    await flow.catch_up(here.ports, repository)
     lifted, waiting = flow.resume(here.ports, repository)
     return {
         "repository": repository,

@@ -9,6 +9,7 @@ from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from proposals.flow import Refusal
 from proposals.lifecycle import IllegalMoveError
@@ -47,6 +48,25 @@ def answer_problems(app: FastAPI) -> None:
     app.add_exception_handler(HTTPException, _http)
     app.add_exception_handler(RequestValidationError, _invalid)
     app.add_exception_handler(Exception, _fault)
+    app.add_middleware(_Address)
+
+
+class _Address:
+    """Refuses a query that is not ASCII: no address has other bytes, and Starlette trips on them.
+
+    Not every HTTP parser refuses them before.
+    """
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http" and not scope["query_string"].isascii():
+            detail = "The address holds bytes that no address has."
+            problem = Problem(400, "bad_address", detail, "Escape them with %.")
+            await respond(problem)(scope, receive, send)
+            return
+        await self.app(scope, receive, send)
 
 
 def respond(problem: Problem) -> JSONResponse:

@@ -207,6 +207,14 @@ class GitHubForge:
         repo = await self._repo(proposal)
         return await start_of(repo, self._ledger, proposal, path, statement).whose()
 
+    async def newest(self, repository: int) -> bytes | None:
+        """Read the newest statement on a ledger, whoever wrote it; None when there is none."""
+        return await self._ledger.newest(await self.places.of(repository))
+
+    async def intact(self, repository: int) -> bool:
+        """Look whether nobody else wrote statements since ours; otherwise the alarm is raised."""
+        return await self._ledger.intact(await self.places.of(repository))
+
     async def write_end(self, proposal: Proposal, statement: bytes) -> None:
         """Create end.json on the ledger branch; the same bytes already there are fine."""
         path = self._render.statement_path(proposal, "end")

@@ -11,9 +11,10 @@ from typing import Protocol
 
 from proposals.ports import ForgeError, Lost, Refused, Unavailable
 
-from .files import EXISTS
+from .files import EXISTS, read
+from .pages import pages
 from .repository import NOT_FOUND, Repository
-from .shapes import Commit, Compared, Object, RuleOf, Ruleset
+from .shapes import Commit, Compared, Object, RuleOf, Ruleset, Told
 
 BRANCH = "placet/ledger"
 README = """\
@@ -25,6 +26,7 @@ ended. Files are only ever added. Do not delete this branch or rewrite its histo
 relies on it to do nothing twice.
 """
 _STATEMENT = re.compile(r"proposals/.*/(start|end)[^/]*\.json")
+_SAID = re.compile(r"(Start|End) p_")
 _MOST_FILES = 300
 """GitHub compares no more files than these: beyond, nobody can tell."""
 _FORBID = frozenset({"update", "pull_request", "merge_queue", "required_status_checks"})
@@ -133,6 +135,28 @@ class Ledger:
         self.memory.moved(repo.id, written.sha)
         return True
 
+    async def intact(self, repo: Repository) -> bool:
+        """Whether nobody else wrote statements since ours; else the alarm. Raises ForgeError."""
+        known = self.memory.tip(repo.id)
+        tip = await repo.branch(BRANCH) if known else None
+        if known is None or tip in (None, known):
+            return True  # a branch that is gone is found out by the next write
+        wrong = await self._between(repo, known, str(tip))
+        if wrong:
+            self.memory.alarm(repo.id, f"{wrong} on {BRANCH}. {_AUDIT}")
+        return not wrong
+
+    async def newest(self, repo: Repository) -> bytes | None:
+        """The newest statement that stands there; None when there is none. Raises ForgeError."""
+        tip = await repo.branch(BRANCH)
+        if tip is None:
+            return None
+        async for page in pages(lambda step: repo.ask("GET", "commits", query=step), {"sha": tip}):
+            for commit in page.read(list[Told]):
+                if _SAID.match(commit.commit.message):
+                    return await _statement(repo, commit.sha)
+        return None
+
     async def _between(self, repo: Repository, known: str, before: str) -> str:
         """What is wrong with what was added to the ledger since `known`; "" for nothing."""
         try:
@@ -182,6 +206,14 @@ def _odd(file: Compared.File, ours: frozenset[tuple[str, str]]) -> str:
     name = "/".join(file.filename.split("/")[-2:])
     known = (name, file.sha or "") in ours
     return "" if known else f"{file.filename[:200]}, which this server did not write, stands"
+
+
+async def _statement(repo: Repository, sha: str) -> bytes:
+    """The statement that a commit of the ledger added; empty when it is none or too large."""
+    files = (await repo.ask("GET", "commits", sha)).read(Told).files
+    path = next((f.filename for f in files if _STATEMENT.fullmatch(f.filename)), None)
+    found = await read(repo, path, sha) if path else None
+    return (found.data if found else None) or b""
 
 
 async def _make(repo: Repository) -> str:

@@ -77,6 +77,19 @@ class Compared(_Shape):
     files: tuple[File, ...] = ()
 
 
+class Told(_Shape):
+    """A commit with its message; `files` only when it was asked for alone."""
+
+    class Message(_Shape):
+        """What it says."""
+
+        message: str
+
+    sha: Sha
+    commit: Message
+    files: tuple[Compared.File, ...] = ()
+
+
 class Side(_Shape):
     """Head or base of a pull request; `repo` is null when a fork was deleted."""
 

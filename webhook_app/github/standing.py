@@ -34,6 +34,8 @@ def reviewed(voices: Sequence[Voice], reviews: Iterable[Review]) -> tuple[Voice,
 
 
 def _again(voice: Voice, review: Review | None) -> Voice:
+    if voice.stance is Stance.APPROVE and voice.standing is not Standing.STANDS:
+        return voice  # a dismissal that was delivered: a list from before it revives nothing
     if review is None or review.user is None or review.user.id != voice.person.id:
         return replace(voice, standing=Standing.GONE)
     at = review.submitted_at.astimezone(UTC) if review.submitted_at else voice.at

@@ -2,9 +2,13 @@
 
 from proposals.flow import Ports, alarm
 from proposals.store import Delivery
-from webhook_app.deliveries import ledger_push
+from webhook_app.deliveries import ledger_additions, ledger_push
 from webhook_app.github import LEDGER
 
+FROM_ELSEWHERE = (
+    f"on {LEDGER} was written by our App and not from this store: it is an older backup, or a "
+    "second server of this App is running. Stop that one."
+)
 AUDIT = "Run `placet audit`, then `placet resume`."
 
 
@@ -24,5 +28,14 @@ def watch(ports: Ports, delivery: Delivery) -> None:
         return
     if lost:
         alarm(ports, repository, f"somebody deleted or rewrote the branch {LEDGER}. {AUDIT}")
+    elif delivery.ours and (name := _not_from_here(ports, delivery)):
+        alarm(ports, repository, f"{name} {FROM_ELSEWHERE} {AUDIT}")
     elif delivery.ours and before == known:
         ports.store.ledger_moved(repository, after)
+
+
+def _not_from_here(ports: Ports, delivery: Delivery) -> str:
+    """A statement that our App pushed and that this store does not know; "" when it knows all."""
+    added = sorted(ledger_additions(delivery))
+    strange = (f"{p}/{kind}.json" for p, kind in added if not ports.store.statement(p, kind))
+    return next(strange, "")

@@ -10,7 +10,7 @@ import structlog
 from checks.commands import ignored
 from checks.facts import Stance, Standing, Voice
 from proposals.flow import Ports
-from proposals.lifecycle import ALIVE
+from proposals.lifecycle import ALIVE, State
 from proposals.plan import Proposal
 from proposals.store import Delivery, Step, StoreStopped
 from webhook_app.deliveries import (
@@ -25,7 +25,7 @@ from webhook_app.deliveries import (
 )
 from webhook_app.render import reply
 
-from .about import addressed, being_shown, proposals_of
+from .about import Addressed, addressed, being_shown, proposals_of
 from .ground import is_ground, watch
 from .touched import lied, shaken
 
@@ -49,19 +49,21 @@ class Inbox:
     ground: Callable[[frozenset[int]], None]
     stuck: dict[str, datetime] = field(default_factory=dict)
 
-    def drain(self) -> set[str]:
-        """Handle every waiting delivery; the ids of the proposals to look at again."""
-        touched: set[str] = set()
-        while deliveries := self._ready():
-            try:
-                touched |= self._together(deliveries)
-            except StoreStopped:
-                raise
-            except Exception:
-                log.exception("deliveries")
-                for delivery in deliveries:
-                    touched |= self._alone(delivery)
-        return touched
+    def drain(self) -> set[str] | None:
+        """Handle the next waiting deliveries; the ids of the proposals to look at again.
+
+        None when nothing waits that can be handled now.
+        """
+        deliveries = self._ready()
+        if not deliveries:
+            return None
+        try:
+            return self._together(deliveries)
+        except StoreStopped:
+            raise
+        except Exception:
+            log.exception("deliveries")
+            return set().union(*map(self._alone, deliveries))
 
     def _together(self, deliveries: Sequence[Delivery]) -> set[str]:
         """Handle these in one transaction, for a commit costs more than all else here."""
@@ -87,6 +89,8 @@ class Inbox:
         now = self.ports.now()
         waiting = self.ports.store.waiting(100 + len(self.stuck))
         ready = [d for d in waiting if d.guid not in self.stuck or self.stuck[d.guid] <= now]
+        if not self.ports.store.proposals(state=State.PINNED, limit=1):
+            return ready  # nothing is being published
         return [d for d in ready if not self._too_early(d)]
 
     def _too_early(self, delivery: Delivery) -> bool:
@@ -112,15 +116,9 @@ class Inbox:
             if isinstance(said, Gone):
                 lied(self.ports, found, said)
             watch(self.ports, delivery)
-            self.ports.store.handled(delivery.guid, "" if found else "about no proposal")
-        log.info(
-            "evidence",
-            guid=delivery.guid,
-            event_name=delivery.event,
-            action=delivery.action,
-            proposal=" ".join(p.id for p in about.to) or None,
-            says=type(said).__name__ if said else None,
-        )
+            self.ports.store.handled(delivery.guid)
+        if found:
+            _tell(delivery, about, said)
         if isinstance(said, Asked):
             after += [partial(self.asked, proposal, said) for proposal in about.to]
         if is_ground(delivery):
@@ -156,3 +154,15 @@ def _answers(proposal: Proposal, said: Voice) -> list[Step]:
         text = reply(proposal, "second_line", who=who, named=verbs)
         found.append(Step("reply", key=f"{said.key}:more", text=text))
     return found
+
+
+def _tell(delivery: Delivery, about: Addressed, said: Said | None) -> None:
+    """Log what came of one; of the many that are about nothing of ours, the door has told."""
+    log.info(
+        "evidence",
+        guid=delivery.guid,
+        event_name=delivery.event,
+        action=delivery.action,
+        proposal=" ".join(p.id for p in about.to) or None,
+        says=type(said).__name__ if said else None,
+    )

@@ -65,7 +65,8 @@ class Outbox:
         now = self.ports.now()
         wait = LATER
         if isinstance(error, Refused):
-            if step.step != "end" and error.code == "refused":
+            final = error.code == "refused" and step.step != "end"
+            if final or error.code == "not_ours":
                 self._given_up(step, proposal, error)
                 return
             hold(self.ports, proposal, error)

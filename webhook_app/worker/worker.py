@@ -94,10 +94,14 @@ class Worker:
 
     async def _drain(self) -> None:
         self._bell.clear()
-        for id_ in self._inbox.drain() | self._unopened():
+        touched = self._inbox.drain()
+        for id_ in (touched or set()) | self._unopened():
             self.nudge(id_)
         self._post.set()
-        await _rung(self._bell, 1.0)
+        if touched is None:
+            await _rung(self._bell, 1.0)
+        else:
+            await asyncio.sleep(0)  # there may be more, but whoever delivers comes first
 
     def _unopened(self) -> set[str]:
         """Proposals that a door has pinned and that nobody is opening yet."""

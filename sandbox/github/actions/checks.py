@@ -8,7 +8,7 @@ from sandbox.github.clock import moment_of
 from sandbox.github.core import Core
 from sandbox.github.git import GitError
 from sandbox.github.model import CheckRun, Repository
-from sandbox.github.refusal import NOT_ACCESSIBLE, NOT_FOUND, Refused, invalid
+from sandbox.github.refusal import Refused, invalid, not_accessible, not_found
 from sandbox.github.schema import Known
 from sandbox.github.views import checks
 from sandbox.github.webhooks import emit
@@ -17,7 +17,7 @@ from sandbox.github.webhooks import emit
 def find(repo: Repository, run_id: int) -> CheckRun:
     """Find a check run."""
     if run_id not in repo.checks:
-        raise NOT_FOUND
+        raise not_found()
     return repo.checks[run_id]
 
 
@@ -53,7 +53,7 @@ def update(
 ) -> CheckRun:
     """Change a check run; only the App that made it can."""
     if by.kind != "installation" or not by.app or by.app.id != run.app_id:
-        raise NOT_ACCESSIBLE
+        raise not_accessible()
     _check(wanted)
     was = run.status
     _write(world, run, wanted)
@@ -104,7 +104,7 @@ def press(world: Core, repo: Repository, by: Caller, run: CheckRun, identifier: 
     if run.status != "completed":
         raise Refused(422, "The check run has no buttons before it is completed.")
     if identifier not in [button["identifier"] for button in run.actions]:
-        raise NOT_FOUND
+        raise not_found()
     action = {"requested_action": Known(identifier=identifier)}
     _tell(world, repo, by, run, "requested_action", **action)
 

@@ -5,7 +5,7 @@ from typing import Any
 from sandbox.github.caller import Caller
 from sandbox.github.core import Core
 from sandbox.github.model import Account, Comment, Reaction, Repository
-from sandbox.github.refusal import NOT_FOUND, custom
+from sandbox.github.refusal import custom, not_found
 from sandbox.github.views import pulls
 from sandbox.github.webhooks import emit
 
@@ -35,7 +35,7 @@ def create(world: Core, repo: Repository, by: Caller, number: int, body: str) ->
 def find(repo: Repository, comment_id: int) -> Comment:
     """Find a comment."""
     if comment_id not in repo.comments:
-        raise NOT_FOUND
+        raise not_found()
     return repo.comments[comment_id]
 
 

@@ -9,7 +9,7 @@ from sandbox.github.clock import moment_of
 from sandbox.github.core import Core
 from sandbox.github.git import GitError, MissingObject, Person
 from sandbox.github.model import Account, Repository
-from sandbox.github.refusal import NOT_FOUND, Refused, custom, invalid
+from sandbox.github.refusal import Refused, custom, invalid, not_found
 
 from .refs import BRANCH, create_ref, update_ref
 from .rules import obey
@@ -124,7 +124,7 @@ def write_file(
 
 def _expect(path: str, old: str | None, sha: str | None, *, deleting: bool) -> None:
     if old is None and deleting:
-        raise NOT_FOUND
+        raise not_found()
     if old and not sha:
         raise Refused(422, 'Invalid request.\n\n"sha" wasn\'t supplied.')
     if sha and sha != old:

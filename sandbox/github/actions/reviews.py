@@ -6,7 +6,7 @@ from sandbox.github.caller import Caller
 from sandbox.github.core import Core
 from sandbox.github.git import GitError
 from sandbox.github.model import Account, Repository, Review
-from sandbox.github.refusal import NOT_FOUND, Refused
+from sandbox.github.refusal import Refused, not_found
 from sandbox.github.schema import Known
 from sandbox.github.views import pulls
 from sandbox.github.webhooks import emit
@@ -51,7 +51,7 @@ def find(repo: Repository, number: int, review_id: int) -> Review:
     """Find a review of a pull request."""
     found = repo.reviews.get(review_id)
     if not found or found.number != number:
-        raise NOT_FOUND
+        raise not_found()
     return found
 
 

@@ -7,7 +7,7 @@ from starlette.responses import Response
 
 from sandbox.github.git import MissingObject
 from sandbox.github.model import Account, Repository
-from sandbox.github.refusal import NOT_FOUND
+from sandbox.github.refusal import not_found
 
 from .diff import shown
 from .timeline import Entry, commit_entry, runs_of
@@ -79,7 +79,7 @@ async def tree(visit: Visit, owner: str, repo: str, rest: str) -> Response:
 def _tree(visit: Visit, repo: Repository, ref: str, commit: str | None, path: str) -> Response:
     entry = repo.git.entry(commit, path) if commit else ()
     if getattr(entry, "type_str", "tree") != "tree":
-        raise NOT_FOUND
+        raise not_found()
     before = f"{path}/" if path else ""
     rows = [Step(e.name, before + e.name, e.type_str == "tree") for e in entry]
     readme = next((e.data for e in entry if e.name.lower() == "readme.md" and _is_blob(e)), b"")
@@ -105,7 +105,7 @@ async def blob(visit: Visit, owner: str, repo: str, rest: str) -> Response:
     ref, commit, path = split_ref(found, rest)
     entry = found.git.entry(commit, path)
     if not path or not _is_blob(entry):
-        raise NOT_FOUND
+        raise not_found()
     text = _text_of(entry.data)
     return visit.show(
         "blob.html",
@@ -144,7 +144,7 @@ def split_ref(repo: Repository, rest: str) -> tuple[str, str, str]:
         except MissingObject:
             continue
         return ref, commit, path
-    raise NOT_FOUND
+    raise not_found()
 
 
 async def commits(visit: Visit, owner: str, repo: str, rest: str) -> Response:

@@ -8,7 +8,7 @@ from starlette.responses import Response
 
 from sandbox.github.deliveries import Delivery
 from sandbox.github.model import App
-from sandbox.github.refusal import NOT_FOUND
+from sandbox.github.refusal import not_found
 
 from .visit import Visit, number
 
@@ -58,7 +58,7 @@ def _app(visit: Visit, slug: str) -> App:
     for app in visit.world.state.apps.values():
         if app.slug == slug and visit.runs(app):
             return app
-    raise NOT_FOUND
+    raise not_found()
 
 
 async def listed(visit: Visit, slug: str) -> Response:
@@ -81,4 +81,4 @@ async def redeliver(visit: Visit, slug: str, delivery_id: str) -> Response:
         if one.id == wanted:
             visit.world.deliveries.again(one, visit.world.new_id("delivery"))
             return visit.go(f"/settings/apps/{slug}/deliveries")
-    raise NOT_FOUND
+    raise not_found()

@@ -4,7 +4,7 @@ from starlette.responses import Response
 
 from sandbox.github.actions import checks, comments, merging, pulls, reviews
 from sandbox.github.model import Pull, Repository
-from sandbox.github.refusal import NOT_FOUND, Refused
+from sandbox.github.refusal import Refused, not_found
 
 from . import pulls as pages
 from .visit import Visit
@@ -19,7 +19,7 @@ async def sign_in(visit: Visit) -> Response:
     """Become one of the people; there are no passwords here."""
     account = visit.world.state.accounts.get(read_number(visit.form.get("user", "")))
     if account is None or account.type != "User":
-        raise NOT_FOUND
+        raise not_found()
     visit.session = visit.site.signer.signed_in(account.id)
     return visit.go("/")
 

@@ -8,7 +8,7 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from sandbox.github.caller import Caller
 from sandbox.github.model import Account, App, CheckRun, Pull, Repository
-from sandbox.github.refusal import NOT_FOUND
+from sandbox.github.refusal import not_found
 
 from .session import Session
 from .site import Site
@@ -19,7 +19,7 @@ LONGEST_NUMBER = 18
 def number(text: str) -> int:
     """Read a number of a URL; anything else is a page that does not exist."""
     if not (text.isascii() and text.isdecimal() and len(text) <= LONGEST_NUMBER):
-        raise NOT_FOUND
+        raise not_found()
     return int(text)
 
 
@@ -39,7 +39,7 @@ class Visit:
         """Find a repository that this person may see."""
         repo = self.world.repository(f"{owner}/{name}")
         if not self.caller.sees(self.world, repo):
-            raise NOT_FOUND
+            raise not_found()
         return repo
 
     def pull(self, owner: str, name: str, digits: str) -> tuple[Repository, Pull]:
@@ -51,7 +51,7 @@ class Visit:
         """Find a check run that this person may see."""
         repo, run_id = self.repository(owner, name), number(digits)
         if run_id not in repo.checks:
-            raise NOT_FOUND
+            raise not_found()
         return repo, repo.checks[run_id]
 
     def runs(self, app: App) -> bool:

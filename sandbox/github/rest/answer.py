@@ -14,7 +14,7 @@ from sandbox.github.caller import Caller
 from sandbox.github.core import Core
 from sandbox.github.faults import Fault
 from sandbox.github.log import Entry
-from sandbox.github.refusal import DOCS, NOT_FOUND, Refused
+from sandbox.github.refusal import DOCS, Refused, not_found
 from sandbox.github.schema import API_VERSIONS, Description, Known, Schema, api
 
 from .call import ROUTES, Call, Reply, admit
@@ -127,7 +127,7 @@ class _Desk:
         try:
             self.caller = authenticate(self.world, self.question.headers.get("authorization"))
             if hit is None:
-                return _refusal(NOT_FOUND)
+                return _refusal(not_found())
             route = ROUTES[hit[0].method, hit[0].template]
             self.call = self._call(world, hit[1])
             admit(self.call, route.needs, hit[0].template)

@@ -6,7 +6,7 @@ from sandbox.github.auth import new_token
 from sandbox.github.clock import iso
 from sandbox.github.deliveries import Delivery
 from sandbox.github.model import App, Installation
-from sandbox.github.refusal import NOT_ACCESSIBLE, NOT_FOUND, Refused
+from sandbox.github.refusal import Refused, not_accessible, not_found
 from sandbox.github.schema import Known
 from sandbox.github.views import accounts, repositories
 
@@ -17,7 +17,7 @@ DELIVERIES = "/app/hook/deliveries"
 
 def _app(call: Call) -> App:
     if call.caller.app is None:
-        raise NOT_ACCESSIBLE
+        raise not_accessible()
     return call.caller.app
 
 
@@ -33,7 +33,7 @@ def convert_manifest(call: Call) -> Reply:
     state = call.world.state
     found = state.registrations.pop(call.path["code"], None)
     if found is None or found.expires_at <= call.world.clock.now():
-        raise NOT_FOUND
+        raise not_found()
     app = state.apps[found.app_id]
     secrets = Known(
         client_id=app.client_id,
@@ -61,7 +61,7 @@ def _installation(call: Call) -> Installation:
     for found in _installations(call):
         if found.id == number:
             return found
-    raise NOT_FOUND
+    raise not_found()
 
 
 @route("GET", "/app/installations/{installation_id}", "app")
@@ -97,7 +97,7 @@ def get_repository_installation(call: Call) -> Reply:
     for found in _installations(call):
         if call.world.covers(found, call.repo):
             return Reply(accounts.installation(call.world, found))
-    raise NOT_FOUND
+    raise not_found()
 
 
 @route("GET", "/installation/repositories")
@@ -168,7 +168,7 @@ def _delivery(call: Call) -> Delivery:
     for delivery in call.world.deliveries.listed(_app(call)):
         if delivery.id == number:
             return delivery
-    raise NOT_FOUND
+    raise not_found()
 
 
 @route("GET", f"{DELIVERIES}/{{delivery_id}}", "app")

@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 from sandbox.github.caller import Caller
 from sandbox.github.core import Core
 from sandbox.github.model import Repository
-from sandbox.github.refusal import NOT_ACCESSIBLE, NOT_FOUND, Refused
+from sandbox.github.refusal import Refused, not_accessible, not_found
 from sandbox.github.schema import api
 
 R = "/repos/{owner}/{repo}"
@@ -46,14 +46,14 @@ class Call:
     def repo(self) -> Repository:
         """The repository of the path, already known to be visible to the caller."""
         if self.found is None:
-            raise NOT_FOUND
+            raise not_found()
         return self.found
 
     def number(self, name: str) -> int:
         """Read a numeric path parameter; what is no number is not found."""
         text = self.path[name]
         if not text.isdecimal() or len(text) > 18:  # noqa: PLR2004
-            raise NOT_FOUND
+            raise not_found()
         return int(text)
 
     def _count(self, name: str, default: int) -> int:
@@ -109,7 +109,7 @@ def admit(call: Call, needs: str | None, template: str) -> None:
     if template.startswith(R):
         repo = call.world.repository(f"{call.path['owner']}/{call.path['repo']}")
         if not caller.sees(call.world, repo):
-            raise NOT_FOUND
+            raise not_found()
         call.found = repo
     if caller.kind == "installation" and needs and not caller.has(needs):
-        raise NOT_ACCESSIBLE
+        raise not_accessible()

@@ -5,7 +5,7 @@ from typing import Any
 
 from sandbox.github.actions import commits, refs
 from sandbox.github.git import GitError, MissingObject
-from sandbox.github.refusal import NOT_FOUND, Refused
+from sandbox.github.refusal import Refused, not_found
 from sandbox.github.schema import Known
 from sandbox.github.views import repositories
 
@@ -18,7 +18,7 @@ def shown_ref(call: Call, name: str) -> Known:
     """Show one ref as it is now."""
     sha = call.repo.git.ref(name)
     if sha is None:
-        raise NOT_FOUND
+        raise not_found()
     return repositories.ref(call.world, call.repo, name, sha)
 
 
@@ -77,7 +77,7 @@ def get_blob(call: Call) -> Reply:
     try:
         data = call.repo.git.blob(sha)
     except MissingObject as missing:
-        raise NOT_FOUND from missing
+        raise not_found() from missing
     return Reply(
         Known(
             sha=sha,
@@ -96,7 +96,7 @@ def shown_tree(call: Call, sha: str, *, recursive: bool = False) -> Known:
     try:
         tree = git.tree(sha)
     except MissingObject as missing:
-        raise NOT_FOUND from missing
+        raise not_found() from missing
     entries = git.walk(tree) if recursive else ((item.name, item) for item in tree)
     shown = [_entry(call, path, item) for path, item in entries]
     return Known(sha=str(tree.id), url=_url(call, "trees", tree.id), tree=shown, truncated=False)
@@ -152,7 +152,7 @@ def get_commit(call: Call) -> Reply:
     try:
         found = call.repo.git.commit(call.path["commit_sha"])
     except MissingObject as missing:
-        raise NOT_FOUND from missing
+        raise not_found() from missing
     return Reply(repositories.commit_parts(call.world, call.repo, found))
 
 

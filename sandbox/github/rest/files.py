@@ -6,7 +6,7 @@ from urllib.parse import quote
 
 from sandbox.github.actions import commits
 from sandbox.github.git import GitError, MissingObject
-from sandbox.github.refusal import NOT_FOUND
+from sandbox.github.refusal import not_found
 from sandbox.github.schema import Known
 from sandbox.github.views import repositories
 
@@ -45,7 +45,7 @@ def get_content(call: Call) -> Reply:
     try:
         item = git.entry(git.commit_of(ref), path)
     except GitError as missing:
-        raise NOT_FOUND from missing
+        raise not_found() from missing
     if item.type_str == "tree":
         below = f"{path}/" if path else ""
         return Reply([_place(call, below + child.name, child, ref) for child in item])

@@ -5,7 +5,7 @@ from typing import Any
 from sandbox.github.clock import iso
 from sandbox.github.git import Change
 from sandbox.github.model import Ruleset
-from sandbox.github.refusal import NOT_FOUND, Refused
+from sandbox.github.refusal import Refused, not_found
 from sandbox.github.schema import Known
 from sandbox.github.views import pulls, repositories
 
@@ -71,7 +71,7 @@ def compare(call: Call) -> Reply:
     """Compare two refs, BASE...HEAD, from their merge base."""
     git, (left, dots, right) = call.repo.git, call.path["basehead"].partition("...")
     if not dots:
-        raise NOT_FOUND
+        raise not_found()
     base, head = (found_or(404, call, name.rpartition(":")[2]) for name in (left, right))
     start = git.merge_base(base, head)
     if start is None:
@@ -207,7 +207,7 @@ def get_ruleset(call: Call) -> Reply:
     """Show one ruleset; who may bypass it is only for those who may change it."""
     found = call.repo.rulesets.get(call.number("ruleset_id"))
     if found is None:
-        raise NOT_FOUND
+        raise not_found()
     shown = _ruleset(call, found)
     if call.caller.kind == "installation" and not call.caller.has("administration:write"):
         shown.pop("bypass_actors")

@@ -3,7 +3,7 @@
 from sandbox.github.caller import Caller
 from sandbox.github.lookup import rank
 from sandbox.github.model import Account, Team
-from sandbox.github.refusal import NOT_ACCESSIBLE, NOT_FOUND
+from sandbox.github.refusal import not_accessible, not_found
 from sandbox.github.schema import Known
 from sandbox.github.views import accounts, repositories
 
@@ -32,7 +32,7 @@ def get_meta(_call: Call) -> Reply:
 def get_user(call: Call) -> Reply:
     """Show the person who asks."""
     if call.caller.kind not in ("user", "nobody"):
-        raise NOT_ACCESSIBLE
+        raise not_accessible()
     return Reply(_public(call, call.caller.who()))
 
 
@@ -58,7 +58,7 @@ def _organisation(call: Call) -> Account:
     found = call.world.organisation(call.path["org"])
     may = call.caller.kind == "user" or call.caller.has("members:read")
     if not (may and _covers_org(call, found)):
-        raise NOT_FOUND
+        raise not_found()
     return found
 
 
@@ -89,7 +89,7 @@ def get_team_membership(call: Call) -> Reply:
     team, person = _team(call), call.world.account(call.path["username"])
     state = call.world.team_states(team).get(person.id)
     if state is None:
-        raise NOT_FOUND
+        raise not_found()
     org = call.world.organisation(call.path["org"])
     role = "maintainer" if org.members.get(person.id) == "admin" else "member"
     url = f"{call.world.url}/organizations/{org.id}/team/{team.id}/memberships/{person.login}"
@@ -102,7 +102,7 @@ def get_org_membership(call: Call) -> Reply:
     org, person = _organisation(call), call.world.account(call.path["username"])
     role = org.members.get(person.id)
     if role is None:
-        raise NOT_FOUND
+        raise not_found()
     url = f"{call.world.url}/orgs/{org.login}"
     return Reply(
         Known(
@@ -121,7 +121,7 @@ def check_org_member(call: Call) -> Reply:
     """Answer 204 for an active member of an organisation."""
     org, person = _organisation(call), call.world.account(call.path["username"])
     if org.members.get(person.id) not in ("admin", "member"):
-        raise NOT_FOUND
+        raise not_found()
     return Reply(status=204)
 
 
@@ -157,7 +157,7 @@ def check_collaborator(call: Call) -> Reply:
     """Answer 204 for a collaborator."""
     person = call.world.account(call.path["username"])
     if not call.world.is_collaborator(call.repo, person.id):
-        raise NOT_FOUND
+        raise not_found()
     return Reply(status=204)
 
 

@@ -1,7 +1,7 @@
 """Pull requests."""
 
 from sandbox.github.actions import merging, pulls
-from sandbox.github.refusal import NOT_FOUND, invalid
+from sandbox.github.refusal import invalid, not_found
 from sandbox.github.schema import Known
 from sandbox.github.views import accounts, repositories
 from sandbox.github.views.pulls import pull_request
@@ -89,7 +89,7 @@ def list_review_comments(call: Call) -> Reply:
 def check_merged(call: Call) -> Reply:
     """Answer 204 for a merged pull request, 404 otherwise."""
     if call.world.pull(call.repo, call.number("pull_number")).merged_at is None:
-        raise NOT_FOUND
+        raise not_found()
     return Reply(status=204)
 
 

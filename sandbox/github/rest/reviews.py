@@ -1,7 +1,7 @@
 """Reviews of pull requests."""
 
 from sandbox.github.actions import reviews
-from sandbox.github.refusal import NOT_FOUND, Refused
+from sandbox.github.refusal import Refused, not_found
 from sandbox.github.views.pulls import review as shown
 
 from .call import Call, R, Reply, route
@@ -44,7 +44,7 @@ def dismiss(call: Call) -> Reply:
     """Dismiss a review."""
     number = call.number("pull_number")
     if number not in call.repo.pulls:
-        raise NOT_FOUND
+        raise not_found()
     found = reviews.find(call.repo, number, call.number("review_id"))
     review = reviews.dismiss(call.world, call.repo, call.caller, found, call.body["message"])
     return Reply(shown(call.world, call.repo, review))

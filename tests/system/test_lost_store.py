@@ -1,0 +1,180 @@
+"""The store is lost, older than the ledger, or not the only one: the ledger keeps things single."""
+
+import shutil
+import sqlite3
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from proposals.canonical import digest
+from proposals.lifecycle import State
+from sandbox.stage import REPOSITORY, SHOP, write_configuration
+from sandbox.testing import Town
+from tests.system.acting import approve
+from tests.system.conftest import Box
+from tests.system.test_life_cycle import operator
+from tests.system.test_statements import statements
+from webhook_app.doors.hall import token_hash
+
+pytestmark = pytest.mark.anyio
+
+
+def backup(here: Town) -> Path:
+    """What an operator's nightly job does while the server runs."""
+    copy = here.stage.folder / "backup.db"
+    source, target = sqlite3.connect(here.store.path), sqlite3.connect(copy)
+    source.backup(target)
+    source.close()
+    target.close()
+    return copy
+
+
+def restore(here: Town, copy: Path | None) -> None:
+    """Put a backup in the place of the store; None: the store is gone."""
+    store = here.stage.folder / "placet.db"
+    for name in ("", "-wal", "-shm"):
+        store.with_name(store.name + name).unlink(missing_ok=True)
+    if copy:
+        shutil.copy(copy, store)
+
+
+async def restarted(here: Town, copy: Path | None) -> None:
+    await here.stop()
+    restore(here, copy)
+    await here.start()
+    if copy is None:
+        dana = frozenset({here.world.account("dana").id})
+        here.store.add_agent("cleanup-bot", token_hash(here.token), dana, here.world.clock.now())
+    await here.rest()
+
+
+def in_one_chain(here: Town) -> bool:
+    """Whether the ledger's statements have the numbers 1, 2, 3... and each names the one before."""
+    chain = statements(here)
+    before = [None, *(digest(said) for said in chain[:-1])]
+    numbers = [said["predicate"]["seq"] for said in chain]
+    return numbers == [*range(1, len(chain) + 1)] and before == [
+        said["predicate"]["prev"] for said in chain
+    ]
+
+
+async def halts(here: Town) -> list[str]:
+    return list((await operator(here, "GET", "/status"))["halts"].values())
+
+
+async def resumed(here: Town) -> None:
+    await operator(here, "POST", "/resume", {"repository": "default"})
+    await here.rest()
+
+
+@pytest.mark.parametrize("earlier", [0, 1], ids=["nothing-was-done-before", "one-was-done-before"])
+async def test_what_ran_after_a_backup_does_not_run_again_from_it(
+    here: Town, box: Box, earlier: int
+) -> None:
+    for _ in range(earlier):
+        await approve(here, await here.propose("box.add", {"n": 1}))
+    seen = await here.propose("box.add", {"n": 4})
+    copy = backup(here)
+    await approve(here, seen)
+    ran = box.runs
+    assert ran == earlier + 1
+    await restarted(here, copy)
+    await here.person("noor").review(REPOSITORY, here.number(seen), "APPROVE")
+    await here.rest()
+    assert box.runs == ran
+    assert here.kept(seen).state in (State.OPEN, State.UNKNOWN, State.APPLIED)
+    (why,) = await halts(here)
+    assert "placet audit" in why
+    assert "placet resume" in why
+    await resumed(here)
+    assert box.runs == ran
+    assert here.kept(seen).state in (State.UNKNOWN, State.APPLIED)
+    assert not any("nothing was changed" in said for said in here.comments(seen))
+    for n in (5, 6):
+        assert (await approve(here, await here.propose("box.add", {"n": n})))["status"] == "applied"
+    assert box.runs == ran + 2
+    assert in_one_chain(here)
+    assert await halts(here) == []
+
+
+async def test_what_was_open_in_a_backup_and_never_ran_can_still_be_approved(
+    here: Town, box: Box
+) -> None:
+    await approve(here, await here.propose("box.add", {"n": 1}))
+    waits = await here.propose("box.add", {"n": 2})
+    copy = backup(here)
+    refused = await here.propose("box.add", {"n": 3})
+    await here.person("lee").comment(REPOSITORY, here.number(refused), "/reject")
+    await here.over(refused)
+    await restarted(here, copy)
+    await here.person("lee").review(REPOSITORY, here.number(waits), "APPROVE")
+    await here.rest()
+    assert box.runs == 1
+    assert await halts(here)
+    await resumed(here)
+    assert (await here.over(waits))["status"] == "applied"
+    assert box.runs == 2
+    assert in_one_chain(here)
+
+
+async def test_without_its_store_nothing_old_runs_and_new_proposals_work(
+    here: Town, box: Box
+) -> None:
+    await approve(here, await here.propose("box.add", {"n": 1}))
+    old = await here.propose("box.add", {"n": 2})
+    number, pulls = here.number(old), here.page(old).pulls
+    await restarted(here, None)
+    await here.person("lee").review(REPOSITORY, number, "APPROVE")
+    await here.person("lee").comment(REPOSITORY, number, "/approve")
+    await here.rest()
+    assert box.runs == 1
+    new = await here.propose("box.add", {"n": 2})
+    assert new["proposal"] != old["proposal"]
+    assert here.number(new) != number
+    assert (await approve(here, new))["status"] == "applied"
+    assert box.runs == 2
+    assert pulls[number].state == "open"
+    assert in_one_chain(here)
+    assert await halts(here) == []
+
+
+@asynccontextmanager
+async def another_server(here: Town) -> AsyncIterator[Town]:
+    """A second Placet of the same App over a copy of the store; it asks for its deliveries."""
+    folder = here.stage.folder.with_name("town2")
+    folder.mkdir()
+    shutil.copy(backup(here), folder / "placet.db")
+    shutil.copy(here.stage.folder / "placet.db.key", folder / "placet.db.key")
+    stage = replace(here.stage, folder=folder)
+    write_configuration(stage, here.stage.config.read_text().split("id = ", 2)[2].partition("\n")[2])
+    other = Town(stage, here.github, type(here.hook)(), here.token)
+    await other.start(poll=True)
+    try:
+        yield other
+    finally:
+        await other.stop()
+
+
+async def test_of_two_servers_over_copies_of_one_store_one_starts_a_proposal(
+    here: Town, box: Box
+) -> None:
+    seen = await here.propose("box.add", {"n": 4})
+    async with another_server(here) as other:
+        await here.person("lee").review(REPOSITORY, here.number(seen), "APPROVE")
+        await here.over(seen)
+        missed: Any = other.hall.worker
+        await missed._fetch()  # noqa: SLF001 (its next turn is in five seconds)
+        missed.wake()
+        await other.until(seen, lambda p: p.state is not State.OPEN or bool(other.store.halts()))
+        await other.rest()
+        await here.rest()
+        assert box.runs == 1
+        states = {town.kept(seen).state for town in (here, other)}
+        assert states <= {State.APPLIED, State.UNKNOWN, State.OPEN}
+        assert State.APPLIED in states
+        assert (await halts(here)) or (await halts(other))
+    assert SHOP
