@@ -25,6 +25,11 @@ rules:
 """
 
 
+def announced(here: Town, seen: dict[str, Any]) -> int:
+    """The id of the comment that announces a plan on somebody's page."""
+    return here.kept(seen).at.announced or 0
+
+
 async def while_away(here: Town, *deeds: Any) -> None:
     """Let all this happen while Placet is down; it hears of it all at once afterwards."""
     await here.stop()
@@ -96,7 +101,7 @@ async def test_an_announcement_that_lied_to_the_first_approver_voids_their_yes(
     here: Town, box: Box
 ) -> None:
     seen = await asked(here, await opened(here))
-    run, said = here.check(seen), here.kept(seen).at.announced
+    run, said = here.check(seen), announced(here, seen)
     words, dana = here.page(seen).comments[said].body, here.person("dana")
     await dana.edit_comment(SHOP, said, "A harmless plan.")
     await here.rest()
@@ -115,7 +120,7 @@ async def test_an_announcement_that_lied_to_the_first_approver_voids_their_yes(
 async def test_one_announcement_that_names_the_other_plan_is_put_back_at_once(here: Town) -> None:
     pull = await opened(here)
     small, large = await asked(here, pull, 4), await asked(here, pull, 4000)
-    said = here.kept(small).at.announced
+    said = announced(here, small)
     words = here.page(small).comments[said].body
     lie = words.replace(digest(small), digest(large))
     await here.person("dana").edit_comment(SHOP, said, lie)

@@ -141,22 +141,23 @@ class StoreMachine(RuleBasedStateMachine):
         return {"nonce": f"n-{self.now.timestamp()}"} if event is Event.GRANTED else {}
 
     @rule(id_=ids)
-    def go_on(self, id_: str) -> None:
-        """Take the next step of the way that most proposals go."""
+    def claim(self, id_: str) -> None:
+        """Go the way that most proposals go, up to the claim."""
         way = {
             State.PLANNING: Event.PLANNED,
             State.PINNED: Event.PUBLISHED,
             State.OPEN: Event.GRANTED,
         }
-        if event := way.get(self.known[id_].state):
+        while event := way.get(self.known[id_].state):
             self.move(id_, event, "tell")
 
     @rule(
         id_=ids,
         wrong=st.sampled_from([{}, {}, {}, {"nonce": "n0"}, {"digest": "sha256:0"}, {"rev": -1}]),
-        lapsed=st.booleans(),
+        lapsed=st.sampled_from([False, False, True]),
     )
     def start(self, id_: str, wrong: dict[str, Any], lapsed: bool) -> None:  # noqa: FBT001
+        self.claim(id_)
         known = self.known[id_]
         until = self.now if lapsed else self.now + MINUTE
         rev = known.rev + wrong.get("rev", 0)
@@ -274,7 +275,7 @@ class StoreMachine(RuleBasedStateMachine):
 
 TestStoreMachine = StoreMachine.TestCase
 TestStoreMachine.settings = settings(
-    max_examples=60,
+    max_examples=100,
     stateful_step_count=40,
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow],

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from proposals.lifecycle import Event, State
-from proposals.store import Store, StoreBusy, StoreStopped
+from proposals.store import Store, StoreStopped
 from tests.proposals.test_store import NOW, PINNED, PROPOSAL, REVIEW, claimed, conditions
 
 Stop = Callable[[Store], None]

@@ -96,9 +96,7 @@ async def test_an_outcome_that_could_not_be_kept_is_found_by_reading_back(
     assert ready[0] == 503
 
 
-async def test_what_was_told_before_the_store_stopped_is_not_told_again(
-    here: Town, box: Box
-) -> None:
+async def test_what_was_told_before_the_store_stopped_is_not_told_again(here: Town) -> None:
     seen = await here.propose("box.add", {"n": 4})
 
     async def stop() -> None:
@@ -113,5 +111,3 @@ async def test_what_was_told_before_the_store_stopped_is_not_told_again(
     read_only(here, on=False)
     await here.over(seen)
     assert sum("Done" in said for said in here.comments(seen)) == 1
-
-

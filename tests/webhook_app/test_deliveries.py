@@ -257,7 +257,7 @@ def test_what_says_nothing(event: str, payload: Any) -> None:
         pytest.param(
             "issue_comment",
             changed(COMMENT, action="deleted", comment__body="hello"),
-            Gone("comment:82", LEE_PERSON, NOW),
+            Gone("comment:82", LEE_PERSON, NOW, deleted=True),
             id="deleted",
         ),
         pytest.param(

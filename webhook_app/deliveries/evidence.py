@@ -39,6 +39,7 @@ class Gone:
     key: str
     by: Person
     at: datetime
+    deleted: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,8 +139,9 @@ def _comment(delivery: Delivery, seen: Payload) -> Said | None:
         return None
     key = f"comment:{comment.id}"
     if delivery.action in {"edited", "deleted"}:
-        edited = comment.updated_at if delivery.action == "edited" else None
-        return Gone(key, sender, edited or delivery.received)
+        deleted = delivery.action == "deleted"
+        edited = None if deleted else comment.updated_at
+        return Gone(key, sender, edited or delivery.received, deleted)
     author, at, body = _person(comment.user), comment.created_at, comment.body
     if delivery.action != "created" or author != sender or at is None or body is None:
         return None

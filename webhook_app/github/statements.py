@@ -89,7 +89,9 @@ class Statement:
                 if there is None:
                     raise
                 if not there.same(self.data):
-                    raise Refused(f"{self.path} on {BRANCH} is not what was written", 409, "not_ours") from None
+                    raise Refused(
+                        f"{self.path} on {BRANCH} is not what was written", 409, "not_ours"
+                    ) from None
                 return False
         return True
 

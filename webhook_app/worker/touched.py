@@ -32,9 +32,14 @@ def shaken(ports: Ports, proposal: Proposal, said: Touched) -> None:
 
 
 def lied(ports: Ports, found: Sequence[Proposal], said: Gone) -> None:
-    """Put our announcement back when it is the comment that somebody changed."""
+    """Put our announcement back when it is what somebody changed; one deleted ends its plan."""
     for proposal in found:
-        if proposal.place and said.key == f"comment:{proposal.place.announced}":
+        if proposal.place is None or said.key != f"comment:{proposal.place.announced}":
+            continue
+        if said.deleted:
+            why = "Placet's announcement on the pull request was deleted"
+            taken_down(ports, proposal, Reason.CLOSED, why, said.at)
+        else:
             reworded(ports, proposal, said.key, said.at)
 
 

@@ -20,6 +20,8 @@ from .outbox import Outbox
 
 PAUSE = 1.0
 """Seconds after a fault of our own, such as a store that has stopped."""
+BREATH = 0.02
+"""Seconds after deliveries were handled: what comes meanwhile is one commit, and goes first."""
 SURVEY = 300.0
 """Seconds between two looks at whether the governing repositories can be used."""
 
@@ -101,7 +103,7 @@ class Worker:
         if touched is None:
             await _rung(self._bell, 1.0)
         else:
-            await asyncio.sleep(0)  # there may be more, but whoever delivers comes first
+            await asyncio.sleep(BREATH)
 
     def _unopened(self) -> set[str]:
         """Proposals that a door has pinned and that nobody is opening yet."""
