@@ -135,7 +135,7 @@ class Inbox:
                 store.take_back(proposal.id, said.key, Standing.DISMISSED, said.by)
             case Gone():
                 store.take_back(proposal.id, said.key, Standing.GONE)
-            case Nearly():
+            case Nearly() if said.person.kind == "User":  # two bots could go on for ever
                 text = reply(proposal, "lgtm", who=said.person.login)
                 store.post(proposal.id, [Step("reply", key=said.key, text=text)], now)
             case Touched():
