@@ -48,6 +48,7 @@ ASKED = Proposal(
 VOICE = Voice("review:1", Person(22, "lee"), Surface.REVIEW, Stance.APPROVE, NOW, 9, head="a" * 40)
 # START happens only in `start`, whose UPDATE holds the conditions.
 MOVES = [event for event in Event if event is not Event.START]
+WRONG: list[dict[str, Any]] = [{"nonce": "n0"}, {"digest": "sha256:0"}, {"evidence_rev": -1}]
 STEPS = ("end", "settle", "tell")
 
 
@@ -74,8 +75,8 @@ class StoreMachine(RuleBasedStateMachine):
     ids = Bundle("ids")
     guids = Bundle("guids")
 
-    @initialize()
-    def opened(self) -> None:
+    @initialize(target=ids)
+    def opened(self) -> Any:
         self.folder = tempfile.TemporaryDirectory(prefix="placet-store-")
         self.path = Path(self.folder.name) / "placet.db"
         self.store = Store(self.path)
@@ -84,6 +85,10 @@ class StoreMachine(RuleBasedStateMachine):
         self.waiting: dict[str, Delivery] = {}
         self.done: set[str] = set()
         self.frozen = False
+        first = [self._new(n, None) for n in (7, 8)]
+        for id_ in first:
+            self.claim(id_)
+        return multiple(*first)
 
     def teardown(self) -> None:
         if hasattr(self, "store"):
@@ -98,6 +103,14 @@ class StoreMachine(RuleBasedStateMachine):
         if (known := self._same(n, key)) is not None:
             assert kept.id in known
             return multiple()
+        return self._added(id_, n, key)
+
+    def _new(self, n: int, key: str | None) -> str:
+        id_ = f"p_{len(self.known) + 1}"
+        self.store.add(replace(ASKED, id=id_, arguments={"n": n}, key=key), self.now)
+        return self._added(id_, n, key)
+
+    def _added(self, id_: str, n: int, key: str | None) -> str:
         self.known[id_] = Known(n, len(self.known) + 1, key)
         return id_
 
@@ -151,24 +164,32 @@ class StoreMachine(RuleBasedStateMachine):
         while event := way.get(self.known[id_].state):
             self.move(id_, event, "tell")
 
-    @rule(
-        id_=ids,
-        wrong=st.sampled_from([{}, {}, {}, {"nonce": "n0"}, {"digest": "sha256:0"}, {"rev": -1}]),
-        lapsed=st.sampled_from([False, False, True]),
-    )
-    def start(self, id_: str, wrong: dict[str, Any], lapsed: bool) -> None:  # noqa: FBT001
+    @rule(id_=ids, lapsed=st.booleans(), calm=st.booleans())
+    def start(self, id_: str, lapsed: bool, calm: bool) -> None:  # noqa: FBT001
         self.claim(id_)
+        if calm:
+            self._calm()
+        else:
+            self.deliver(id_, ours=False, again=0)
         known = self.known[id_]
-        until = self.now if lapsed else self.now + MINUTE
-        rev = known.rev + wrong.get("rev", 0)
-        said = Started(known.nonce or "", PINNED.digest, rev, until)
-        said = replace(said, **{name: v for name, v in wrong.items() if name != "rev"})
+        right = Started(known.nonce or "", PINNED.digest, known.rev, self.now + MINUTE)
+        for wrong in WRONG:
+            assert not self.store.start(id_, replace(right, **wrong), self.now)
+        if lapsed:
+            right = replace(right, valid_until=self.now)
         unread = any(d.number == known.number and not d.ours for d in self.waiting.values())
-        may = known.state is State.CLAIMED and not (wrong or lapsed or self.frozen or unread)
-        assert self.store.start(id_, said, self.now) is may
+        may = known.state is State.CLAIMED and not (lapsed or self.frozen or unread)
+        assert self.store.start(id_, right, self.now) is may
         if may:
             assert not known.started, "no history starts a proposal twice"
-            known.state, known.started, known.ended = State.STARTED, True, None
+            known.state, known.started = State.STARTED, True
+
+    def _calm(self) -> None:
+        """Nothing is frozen and everything delivered has been read."""
+        self.store.resume()
+        self.frozen = False
+        for guid in list(self.waiting):
+            self.handle(guid)
 
     @rule(target=guids, id_=ids, ours=st.booleans(), again=st.integers(0, 9))
     def deliver(self, id_: str, ours: bool, again: int) -> Any:  # noqa: FBT001

@@ -74,8 +74,6 @@ OPERATOR = (
     *("/freeze", "/unfreeze", "/resume"),
 )
 METHODS = st.sampled_from(["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS", "X"])
-    ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS", "TRACE", "X"]
-)
 RAW = st.binary(max_size=200)
 HEADER = st.tuples(st.sampled_from(NAMES).map(str.encode), st.binary(max_size=60))
 ROUTE = st.builds(
