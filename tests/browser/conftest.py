@@ -71,6 +71,7 @@ def picture(page: Page, screenshots: Path) -> Callable[..., Any]:
     async def taken(name: str) -> None:
         for width in (390, 1280):
             await page.set_viewport_size({"width": width, "height": 900})
+            await page.wait_for_load_state("load")
             wide = await page.evaluate("document.documentElement.scrollWidth")
             assert wide <= width, f"{name}: the page is {wide} pixels wide on {width}"
             await page.screenshot(path=screenshots / f"{name}-{width}.png", full_page=True)
