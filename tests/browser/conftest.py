@@ -64,6 +64,10 @@ def screenshots(tmp_path: Path) -> Path:
     return folder
 
 
+# A click may just have left the old page: the new one has no elements for a moment.
+WIDTH = "() => document.readyState === 'complete' && document.documentElement.scrollWidth"
+
+
 @pytest.fixture
 def picture(page: Page, screenshots: Path) -> Callable[..., Any]:
     """Photograph the page at a desk and on a phone: `await picture("checks")`."""
@@ -71,8 +75,7 @@ def picture(page: Page, screenshots: Path) -> Callable[..., Any]:
     async def taken(name: str) -> None:
         for width in (390, 1280):
             await page.set_viewport_size({"width": width, "height": 900})
-            await page.wait_for_load_state("load")
-            wide = await page.evaluate("document.documentElement.scrollWidth")
+            wide = await (await page.wait_for_function(WIDTH)).json_value()
             assert wide <= width, f"{name}: the page is {wide} pixels wide on {width}"
             await page.screenshot(path=screenshots / f"{name}-{width}.png", full_page=True)
 
