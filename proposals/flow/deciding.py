@@ -4,13 +4,12 @@ import secrets
 from collections.abc import Sequence
 from datetime import timedelta
 
-from pydantic import TypeAdapter
-
 from checks.facts import Stance
 from checks.reasons import Reason, Weight
 from checks.simulate import Scene
 from checks.verdict import Decision, Verdict, judge
 from checks.wording import reply_to
+from proposals.canonical import Missing
 from proposals.lifecycle import Event, IllegalMoveError, State
 from proposals.plan import Proposal, difference, drifted
 from proposals.ports import ForgeError, Lost, PlanFailed, PolicyFile, Refused, Unavailable
@@ -20,14 +19,13 @@ from .applying import look_for, run
 from .elsewhere import begun_elsewhere, suspected, taken_over
 from .ending import end, event_of
 from .ground import Ports, facts, pinned_sources, source, teams
-from .holding import barred_by, freed, hold, tell_held
+from .holding import VERDICT, barred_by, freed, hold, tell_held
 from .opening import open_
 from .planning import plan_again
 from .recovering import pick_up
 from .shaking import put_back
 from .undoing import NO_UNDO
 
-VERDICT = TypeAdapter(Verdict)
 TRIES = 3
 SOON = timedelta(seconds=2)
 LATER = timedelta(seconds=30)
@@ -223,4 +221,4 @@ def release(ports: Ports, claimed: Proposal, why: str) -> None:
 
 def shown(value: object) -> object:
     """A plan's value as a receipt keeps it; a member that is not there is shown as null."""
-    return None if repr(value) == "MISSING" else value
+    return None if isinstance(value, Missing) else value

@@ -4,7 +4,7 @@ import os
 import re
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -37,10 +37,7 @@ def propose(
                 said = placet.wait(said["proposal"], wait)
         except PlacetError as error:
             give_up(str(error))
-    if as_json:
-        print_json(said)
-    else:
-        print_proposal(said)
+    _print(said, as_json=as_json)
 
 
 def withdraw(
@@ -54,10 +51,7 @@ def withdraw(
             said = placet.withdraw(proposal, reason=reason)
         except PlacetError as error:
             give_up(str(error))
-    if as_json:
-        print_json(said)
-    else:
-        print_proposal(said)
+    _print(said, as_json=as_json)
 
 
 def undo(
@@ -71,10 +65,7 @@ def undo(
             said = placet.undo(proposal, reason=reason)
         except PlacetError as error:
             give_up(str(error))
-    if as_json:
-        print_json(said)
-    else:
-        print_proposal(said)
+    _print(said, as_json=as_json)
 
 
 def digest_of(
@@ -97,6 +88,14 @@ def _target(text: str) -> dict[str, object]:
     repository, number, commit = found.groups()
     named: dict[str, object] = {"pull_request": int(number)} if number else {"commit": commit}
     return {"repository": repository, **named}
+
+
+def _print(said: dict[str, Any], *, as_json: bool) -> None:
+    """Show an answer as the agent asked for it."""
+    if as_json:
+        print_json(said)
+    else:
+        print_proposal(said)
 
 
 def _value(file: str) -> object:
