@@ -145,6 +145,7 @@ async def test_an_edited_page_is_restored_and_approvals_before_are_void(
 ) -> None:
     seen = await here.propose("box.add", {"n": 4})
     number, body = here.number(seen), here.pull(seen).body
+    here.world.clock.freeze()
     await here.person("noor").edit_pull(REPOSITORY, number, body="Add nothing, harmless")
     await here.rest()
     assert here.pull(seen).body == body
