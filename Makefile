@@ -8,7 +8,7 @@ PIP     = --disable-pip-version-check --no-deps -qq
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo sandbox test check lock docs torture torture-short bench clean
+.PHONY: help demo sandbox test mutants check lock docs torture torture-short bench npm clean
 
 help:     ## this list
 	@echo "Placet. The first command sets up $(VENV) (about a minute, 500 MB)."
@@ -22,6 +22,9 @@ sandbox: $(STAMP)  ## a GitHub on 127.0.0.1 with a Placet beside it, to click th
 
 test: $(STAMP)     ## every test
 	@$(BIN)/python -m pytest -q
+
+mutants: $(STAMP)  ## break what decides in 3000 small ways; a test must notice each (20 minutes)
+	@$(BIN)/python tests/mutants/run.py $(ONLY)
 
 check: $(STAMP)    ## lint, format, types, layers, workflows: all of them, even when one fails
 	@failed=; \
@@ -55,8 +58,11 @@ lock:              ## choose the versions again (needs uv; nothing younger than 
 	@mv requirements.lock.new requirements.lock
 	@echo "requirements.lock is written; the next command installs it."
 
+npm:               ## what some tests need from npm: MCP servers that others wrote
+	@npm ci --prefix tests/mcp_servers/node --silent
+
 clean:             ## remove the environment and everything that was built
-	rm -rf $(VENV) .node dist build .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) .node .mutants dist build .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 
 # Debian without python3-venv has no ensurepip: there, the system's pip installs into the environment.
 $(STAMP): requirements.lock pyproject.toml

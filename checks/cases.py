@@ -18,20 +18,26 @@ from pydantic import (
     model_validator,
 )
 
-from .facts import Access, Facts, Person
-from .policy import Duration, Moment, Policy, PolicyError, Source, Version, document, folded
+from .facts import NOBODY, Access, Facts, Form, Person
+from .policy import Policy, PolicyError, Rule, Source, Version, document, folded
 from .reasons import Reason
 from .simulate import BadChange, add_comment, add_review, dismiss, move_head, press
+from .times import Duration, Moment
 from .verdict import Decision, Verdict, judge
 
 Login = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]{0,38}$")]
+Agent = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9._-]{0,63}$")]
 Team = Annotated[
     str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9-]{0,38}/[a-z0-9][a-z0-9_-]{0,99}$")
 ]
+DIGITS = "c0ffeec0ffee"
+"""How a comment of a case names its plan."""
 _DIGEST = "sha256:" + "c0ffee" * 10 + "c0ff"
 _HEAD, _BASE = "c0ffee" * 6 + "c0ff", "placet/ledger"
 _OPENED = datetime(2026, 1, 5, 9, 0, tzinfo=UTC)
 _WAIT = timedelta(hours=24)
+_BEFORE = 1  # the announcement's number, before any that a case makes up
+_SOMEBODY_ELSE = 2**40
 
 
 class _Strict(BaseModel):
@@ -73,15 +79,23 @@ class Said(_Strict):
 class Case(_Strict):
     """One case: the proposal, the people, what they say, and what must come of it.
 
-    `works_for`, `machines` and `pushed` are logins; times count from the opening. `reasons` are all
-    the codes that the verdict must give, those about stances included; left out, any may be given.
+    `works_for`, `asked_by`, `machines` and `pushed` are logins; times count from the opening.
+    `taken_over` are logins that another account had when the proposal opened, `nobody` those that
+    no account had. `form: check_run`: tied to somebody's pull request, where a comment names the
+    plan by `DIGITS`. `reasons` are all the codes that the verdict must give, those about stances
+    included; left out, any may be given.
     """
 
     case: Annotated[str, Field(min_length=1, max_length=200)]
     tool: Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+$")]
+    agent: Agent = "agent"
     works_for: Annotated[tuple[Login, ...], Field(strict=False)] = ()
+    asked_by: Login | None = None
     machines: Annotated[tuple[Login, ...], Field(strict=False)] = ()
     pushed: Annotated[tuple[Login, ...], Field(strict=False)] = ()
+    taken_over: Annotated[tuple[Login, ...], Field(strict=False)] = ()
+    nobody: Annotated[tuple[Login, ...], Field(strict=False)] = ()
+    form: Annotated[Form, Field(strict=False)] = Form.PULL_REQUEST
     people: dict[Login, Annotated[Somebody, BeforeValidator(_short)]] = Field(default_factory=dict)
     said: Annotated[tuple[Said, ...], Field(strict=False)] = ()
     opened: Moment = _OPENED
@@ -196,6 +210,11 @@ def _facts(case: Case, policy: Policy) -> Facts:
         head=_HEAD,
         pinned_base=_BASE,
         base=_BASE,
+        agent=case.agent,
+        askers=frozenset({ids[folded(case.asked_by)]} if case.asked_by else ()),
+        form=case.form,
+        announced=_BEFORE if case.form is Form.CHECK_RUN else None,
+        people=_meant(case, hit[1], ids) if hit else {},
         machines=frozenset(ids[folded(n)] for n in case.machines),
         contributors=frozenset(ids[folded(n)] for n in case.pushed),
         access={
@@ -225,4 +244,15 @@ def _hear(facts: Facts, said: Said, people: dict[str, Person], case: Case) -> Fa
 def _ids(case: Case) -> dict[str, int]:
     """A number for every login of a case, the same one however it is written."""
     logins = [*case.people, *case.works_for, *case.machines, *case.pushed]
+    logins += [case.asked_by] if case.asked_by else []
     return {login: n for n, login in enumerate(dict.fromkeys(map(folded, logins)), 1)}
+
+
+def _meant(case: Case, rule: Rule, ids: dict[str, int]) -> dict[str, int]:
+    """Which account each login in the rule meant when the proposal opened, as the case has it."""
+    meant = {login: ids[login] for login in rule.logins() if login in ids}
+    return (
+        meant
+        | {folded(login): _SOMEBODY_ELSE for login in case.taken_over}
+        | {folded(login): NOBODY for login in case.nobody}
+    )

@@ -86,6 +86,7 @@ def _rule(place: int, rule: Rule, facts: Facts, now: datetime) -> dict[str, Any]
     return {
         "place": place,
         "tools": list(rule.tools),
+        "requesters": list(rule.requesters) if rule.requesters else None,
         "permission": rule.permission,
         "surfaces": [surface.value for surface in rule.surfaces],
         "approval_valid": int(lasts.total_seconds()) if lasts else None,
@@ -166,6 +167,8 @@ def _could_approve(
     note = _SETTLED.get(verdict.decision)
     if note is None and len(rules) < max(1, len(sources)):
         note = "Nobody, until the policy is mended."
+    if any(f.reason is Reason.REQUESTER_NOT_ALLOWED for f in verdict.findings):
+        note = note or "Nobody: the rule takes no requests of this agent."
     if note:
         return {"heard": [], "named": [], "anyone": None, "note": note}
     free = [
@@ -187,7 +190,7 @@ def _could_approve(
 def _real(who: str, facts: Facts) -> bool:
     """Whether a name in a policy can be that of someone who may approve here."""
     meant = facts.people.get(folded(who.removeprefix("user:")))
-    out = facts.identities | facts.machines | facts.contributors
+    out = facts.identities | facts.askers | facts.machines | facts.contributors
     return not who.startswith("user:") or meant is None or (meant != NOBODY and meant not in out)
 
 

@@ -56,7 +56,8 @@ class Voice:
 
     `key` names the fact (`review:81`), `order` is GitHub's id of it, `head` the commit reviewed,
     `digest` the hex prefix that a comment named, `text` the comment as delivered, `dismisser` who
-    dismissed the review.
+    dismissed the review. `delivery` is the guid of what brought it, `proof` how that was known to
+    be GitHub's (`hmac`, or `log`: read from the App's delivery log), `link` GitHub's page of it.
     """
 
     key: str
@@ -71,6 +72,9 @@ class Voice:
     via_app: bool = False
     standing: Standing = Standing.STANDS
     dismisser: Person | None = None
+    delivery: str | None = None
+    proof: str | None = None
+    link: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +97,10 @@ class Facts:
     """One proposal as it stands right now. Times are UTC; `skew` is ours minus GitHub's clock.
 
     `valid_from`: nothing said before counts (the opening, or the last time the page was restored).
-    `identities`: numeric ids of the agent's people and machine accounts, at propose and now.
+    `agent`: its name. `identities`: numeric ids of its people and machine accounts, at propose and
+    now.
+    `edits`: how often somebody else was delivered to have edited the page's words.
+    `askers`: who asked for it in the agent's stead, which an undo can have; not the agent's people.
     `people`: the id that each login (in small letters) meant when the policy was pinned, or NOBODY.
     `announced`: in the check-run form, GitHub's id of our comment that announces the plan; None
     where there is none, on a bare commit.
@@ -114,6 +121,8 @@ class Facts:
     draft: bool = False
     moved: bool = False
     view_intact: bool = True
+    edits: int = 0
+    askers: frozenset[int] = frozenset()
     machines: frozenset[int] = frozenset()
     contributors: frozenset[int] = frozenset()
     people: Mapping[str, int] = field(default_factory=dict)
@@ -124,3 +133,4 @@ class Facts:
     halted: str | None = None
     form: Form = Form.PULL_REQUEST
     announced: int | None = None
+    agent: str = ""

@@ -6,9 +6,9 @@ then nobody can approve.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Container, Iterator, Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from fnmatch import translate
 from functools import cached_property
 from typing import Annotated, Any, Literal, Self
@@ -18,7 +18,6 @@ from pydantic import (
     BeforeValidator,
     ConfigDict,
     Field,
-    PlainSerializer,
     StringConstraints,
     model_validator,
 )
@@ -28,47 +27,15 @@ from ruamel.yaml.constructor import SafeConstructor
 from ruamel.yaml.error import YAMLError
 
 from .facts import Surface
+from .times import Duration, Moment
 
 PERMISSIONS = ("read", "triage", "write", "maintain", "admin")
-_RANKS = {permission: rank for rank, permission in enumerate(PERMISSIONS)}
 MAX_SIZE = 64 * 1024  # bytes of UTF-8
 MAX_DEPTH = 16  # lists and mappings inside one another
-_UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days"}
-_SIZES = (("d", 86400), ("h", 3600), ("m", 60), ("s", 1))
-
-_MOMENT = re.compile(
-    r"[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9]{2}:[0-9]{2}(:[0-9]{2})?(Z|[+-][0-9]{2}:[0-9]{2})"
-)
 
 
 class PolicyError(ValueError):
     """The policy cannot be used; the message says where and why, for the person who mends it."""
-
-
-def _duration(value: Any) -> timedelta:
-    if isinstance(value, timedelta):
-        return value
-    if isinstance(value, str) and (m := re.fullmatch(r"([1-9][0-9]{0,5})([smhd])", value)):
-        return timedelta(**{_UNITS[m[2]]: int(m[1])})
-    raise ValueError('a duration is a number and one of s, m, h, d, such as "4h"')
-
-
-def _written(length: timedelta) -> str:
-    """A duration as `_duration` reads it."""
-    seconds = length // timedelta(seconds=1)
-    unit, size = next((u, s) for u, s in _SIZES if seconds % s == 0)
-    return f"{seconds // size}{unit}"
-
-
-def _moment(value: Any) -> datetime:
-    if isinstance(value, datetime) and value.tzinfo:
-        return value
-    if isinstance(value, str) and _MOMENT.fullmatch(value):
-        try:
-            return datetime.fromisoformat(value).astimezone(UTC)
-        except OverflowError:
-            raise ValueError(f"{value} is outside the years 1 to 9999") from None
-    raise ValueError("a moment has a time and a zone, such as 2026-12-24T00:00Z")
 
 
 def _one(value: Any) -> Any:
@@ -77,18 +44,17 @@ def _one(value: Any) -> Any:
     return value
 
 
-Duration = Annotated[
-    timedelta,
-    BeforeValidator(_duration, json_schema_input_type=str),
-    PlainSerializer(_written, return_type=str, when_used="json"),
-    Field(gt=timedelta(0), le=timedelta(days=90)),
-]
 Version = Annotated[Literal[1], BeforeValidator(_one)]
-Moment = Annotated[datetime, BeforeValidator(_moment, json_schema_input_type=str)]
 Who = Annotated[
     str,
     StringConstraints(
         pattern=r"^(user:[A-Za-z0-9][A-Za-z0-9_-]{0,38}|team:[A-Za-z0-9][A-Za-z0-9-]{0,38}/[a-z0-9][a-z0-9_-]{0,99})$"
+    ),
+]
+Requester = Annotated[
+    str,
+    StringConstraints(
+        pattern=r"^(agent:[a-z0-9][a-z0-9._-]{0,63}|user:[A-Za-z0-9][A-Za-z0-9_-]{0,38})$"
     ),
 ]
 # A tool's name is ASCII: a look-alike letter would let a tool fall through to a weaker rule.
@@ -149,6 +115,7 @@ class Rule(_Strict):
     """What it takes to approve the tools that match; the first rule that matches decides."""
 
     tools: Annotated[tuple[Glob, ...], Field(min_length=1, strict=False)]
+    requesters: Annotated[tuple[Requester, ...] | None, Field(min_length=1, strict=False)] = None
     require: Annotated[tuple[Group, ...], Field(min_length=1, max_length=10, strict=False)]
     permission: Literal["read", "triage", "write", "maintain", "admin"] = "write"
     surfaces: Annotated[
@@ -184,9 +151,25 @@ class Rule(_Strict):
         for group in self.require:
             yield from group.from_ or ()
 
-    def enough(self, permission: str) -> bool:
-        """Whether this permission meets the floor; an unknown one does not."""
-        return _RANKS.get(permission, -1) >= _RANKS[self.permission]
+    def logins(self) -> frozenset[str]:
+        """Every login in the rule, folded: whose account it means is asked of GitHub once."""
+        asking = (r[5:] for r in self.requesters or () if r.startswith("user:"))
+        return self.users() | {folded(login) for login in asking}
+
+    def takes(self, agent: str, behind: Container[int], people: Mapping[str, int]) -> bool:
+        """Whether this agent may ask, by its name or by one of those it works for (`behind`).
+
+        `people` says which account a login means; one that it does not know means nobody.
+        """
+        if self.requesters is None:
+            return True
+        known = (people.get(folded(r[5:])) for r in self.requesters if r.startswith("user:"))
+        return f"agent:{agent}" in self.requesters or any(id_ in behind for id_ in known if id_)
+
+    @cached_property
+    def enough(self) -> frozenset[str]:
+        """The permissions that meet the floor; an unknown one does not."""
+        return frozenset(PERMISSIONS[PERMISSIONS.index(self.permission) :])
 
 
 class Freeze(_Strict):
@@ -212,7 +195,10 @@ class Policy(_Strict):
 
     def rule_for(self, tool: str) -> tuple[int, Rule] | None:
         """The first rule for this tool and its place (from 1), or None: nobody can approve."""
-        return next(((i, r) for i, r in enumerate(self.rules, 1) if r.matches(tool)), None)
+        for place, rule in enumerate(self.rules, 1):
+            if rule.matches(tool):
+                return place, rule
+        return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,6 +213,7 @@ class Source:
 
 _NAMED_AS = {
     "from": "people are named as user:LOGIN or team:ORGANISATION/SLUG",
+    "requesters": "who may ask is named as agent:NAME or user:LOGIN",
     "tools": "a tool is named in ASCII letters, digits, . _ - with * and ? for the rest",
 }
 
@@ -261,7 +248,7 @@ def load(text: str) -> Policy:
         where = ".".join(str(part) for part in first["loc"]) or "the file"
         fault = first["msg"].removeprefix("Value error, ")
         if first["type"] == "string_pattern_mismatch":
-            fault = _NAMED_AS["from" if "from" in first["loc"] else "tools"]
+            fault = next(said for key, said in _NAMED_AS.items() if key in first["loc"])
         raise PolicyError(f"{where:.200}: {fault}") from None
 
 

@@ -25,12 +25,14 @@ class Reason(StrEnum):
     CLOSED = "closed"
     HEAD_MOVED = "head_moved"
     BASE_CHANGED = "base_changed"
+    EDITED_TOO_OFTEN = "edited_too_often"
     REJECTED = "rejected"
     WITHDRAWN = "withdrawn"
     UNREADABLE = "unreadable"
     CLOCK_SKEW = "clock_skew"
     POLICY_UNREADABLE = "policy_unreadable"
     NO_RULE = "no_rule"
+    REQUESTER_NOT_ALLOWED = "requester_not_allowed"
     FROZEN = "frozen"
     HALTED = "halted"
     DRAFT = "draft"
@@ -38,6 +40,7 @@ class Reason(StrEnum):
     BLOCKED = "blocked"
     APPROVALS_MISSING = "approvals_missing"
     REQUESTER = "requester"
+    ASKED_FOR_IT = "asked_for_it"
     MACHINE_ACCOUNT = "machine_account"
     NOT_A_PERSON = "not_a_person"
     VIA_APP = "via_app"
@@ -85,6 +88,9 @@ REASONS: dict[Reason, Meaning] = {
         Weight.ENDS, "The branch moved, so the plan shown is no longer the plan in it.", _NEW
     ),
     Reason.BASE_CHANGED: Meaning(Weight.ENDS, "The pull request now aims at another branch.", _NEW),
+    Reason.EDITED_TOO_OFTEN: Meaning(
+        Weight.ENDS, "The title or text of its page was edited for the third time.", _NEW
+    ),
     Reason.REJECTED: Meaning(Weight.ENDS, "Someone who may decide rejected it.", _NEW),
     Reason.WITHDRAWN: Meaning(
         Weight.ENDS, "The people or the agent that asked for it took it back.", _NEW
@@ -107,6 +113,11 @@ REASONS: dict[Reason, Meaning] = {
         "No rule of the policy is about this tool, so nobody can approve it.",
         "Add a rule for this tool to `.github/placet.yml` on the default branch.",
     ),
+    Reason.REQUESTER_NOT_ALLOWED: Meaning(
+        Weight.WAITS,
+        "The rule for this tool does not take requests of this agent, so nobody can approve it.",
+        "Ask through an agent that `requesters` of the rule names, or add this one to it.",
+    ),
     Reason.FROZEN: Meaning(
         Weight.WAITS, "The policy forbids changes at this time.", "Wait until the freeze is over."
     ),
@@ -119,7 +130,7 @@ REASONS: dict[Reason, Meaning] = {
     Reason.VIEW_EDITED: Meaning(
         Weight.WAITS,
         "The title or text of the pull request was edited, so it may not show the real plan.",
-        "Placet restores the text; approve again after reading it.",
+        "Placet restores the text; approve again after reading it. The third edit is the end.",
     ),
     Reason.BLOCKED: Meaning(
         Weight.WAITS,
@@ -130,6 +141,11 @@ REASONS: dict[Reason, Meaning] = {
         Weight.WAITS, "Not enough people have approved yet.", "Approve, or ask someone who can."
     ),
     Reason.REQUESTER: Meaning(Weight.NOTES, "The agent that asks works for this person.", _SELF),
+    Reason.ASKED_FOR_IT: Meaning(
+        Weight.NOTES,
+        "This person asked for it: whoever asks for an undo does not decide about it.",
+        "Ask someone else who may decide.",
+    ),
     Reason.MACHINE_ACCOUNT: Meaning(
         Weight.NOTES, "The operator declared this account to be a machine.", _SELF
     ),

@@ -4,10 +4,11 @@ from collections.abc import Callable, Iterator
 from datetime import timedelta
 
 from .counting import Matter
-from .facts import NOBODY, Form, Person, Stance, Standing
+from .facts import NOBODY, Form, Person, Stance, Standing, Voice
 from .reasons import Finding, Reason
 
 MAX_SKEW = timedelta(seconds=30)
+MAX_EDITS = 3  # of our words on the page, the last of which is the end
 
 Check = Callable[[Matter], Iterator[Finding]]
 
@@ -47,13 +48,23 @@ def base_untouched(matter: Matter) -> Iterator[Finding]:
         yield Finding(Reason.BASE_CHANGED, f"it now aims at {facts.base!r}")
 
 
+def left_alone(matter: Matter) -> Iterator[Finding]:
+    """A page whose words are edited again and again is no place to decide."""
+    if matter.facts.edits >= MAX_EDITS:
+        yield Finding(Reason.EDITED_TOO_OFTEN, f"the page was edited {matter.facts.edits} times")
+
+
 def not_rejected(matter: Matter) -> Iterator[Finding]:
-    """A rejection by someone who may decide ends it; by the requester's people it withdraws."""
+    """A rejection by someone who may decide ends it; by the requester's people it withdraws.
+
+    One that GitHub shows and has not delivered ends nothing yet: see `nobody_objects`.
+    """
+    no = Stance.REJECT
     for voice in matter.spoken:
-        if voice.stance is not Stance.REJECT:
+        if voice.stance is not no or voice.standing is Standing.UNDELIVERED:
             continue
         who = voice.person.login
-        if voice.person.id in matter.facts.identities:
+        if voice.person.id in matter.facts.identities | matter.facts.askers:
             yield Finding(Reason.WITHDRAWN, f"@{who} took it back", who=who)
         elif matter.eligible(voice.person):
             yield Finding(Reason.REJECTED, f"@{who} rejected it", who=who)
@@ -63,8 +74,9 @@ def readable(matter: Matter) -> Iterator[Finding]:
     """What could not be read is not known, and what is not known is not approved."""
     for what in matter.facts.unreadable:
         yield Finding(Reason.UNREADABLE, f"{what} could not be read from GitHub")
+    unread = Standing.UNREAD
     for voice in matter.spoken:
-        if voice.standing is Standing.UNREAD and matter.eligible(voice.person):
+        if voice.standing is unread and matter.eligible(voice.person):
             who = voice.person.login
             because = f"what @{who} said could not be read from GitHub"
             yield Finding(Reason.UNREADABLE, because, who=who)
@@ -88,10 +100,20 @@ def policies_readable(matter: Matter) -> Iterator[Finding]:
 
 def has_a_rule(matter: Matter) -> Iterator[Finding]:
     """No rule, no approval."""
-    tool = matter.facts.tool
+    ruled = [source for source, _, _ in matter.matched]
     for source in matter.policies:
-        if source.policy and source.policy.rule_for(tool) is None:
-            yield Finding(Reason.NO_RULE, f"no rule is about {tool}", source.name)
+        if source.policy and source not in ruled:
+            because = f"no rule is about {matter.facts.tool}"
+            yield Finding(Reason.NO_RULE, because, source.name)
+
+
+def may_ask(matter: Matter) -> Iterator[Finding]:
+    """A rule may say whose requests it takes; no other rule stands in for it."""
+    facts = matter.facts
+    for source, place, rule in matter.matched:
+        if not rule.takes(facts.agent, facts.identities, facts.people):
+            because = f"rule {place} takes no requests of the agent {facts.agent}"
+            yield Finding(Reason.REQUESTER_NOT_ALLOWED, because, source.name)
 
 
 def not_frozen(matter: Matter) -> Iterator[Finding]:
@@ -122,14 +144,31 @@ def view_untouched(matter: Matter) -> Iterator[Finding]:
 
 
 def nobody_objects(matter: Matter) -> Iterator[Finding]:
-    """A request for changes by someone who may decide holds until they or their peers lift it."""
+    """A request for changes by someone who may decide holds until they or their peers lift it.
+
+    So does a rejection whose delivery never came, of the requester's own people as well.
+    """
+    yes = Stance.APPROVE
     for voice in matter.spoken:
-        if voice.stance is not Stance.BLOCK or matter.changed_mind(voice):
+        if voice.stance is yes or matter.changed_mind(voice):
+            continue
+        if voice.stance is Stance.REJECT:
+            yield from undelivered(voice, matter)
             continue
         lifted = voice.standing is Standing.DISMISSED and matter.peer_dismissed(voice)
         if matter.eligible(voice.person) and not lifted:
             who = voice.person.login
             yield Finding(Reason.BLOCKED, f"@{who} requested changes", who=who)
+
+
+def undelivered(no: Voice, matter: Matter) -> Iterator[Finding]:
+    """What a rejection that nobody delivered does: it lets nothing start."""
+    ours = no.person.id in matter.facts.identities | matter.facts.askers
+    if no.standing is Standing.UNDELIVERED and (ours or matter.eligible(no.person)):
+        who = no.person.login
+        yield Finding(
+            Reason.BLOCKED, f"@{who} rejected it, but GitHub did not deliver that", who=who
+        )
 
 
 def enough_people(matter: Matter) -> Iterator[Finding]:
@@ -141,11 +180,11 @@ def enough_people(matter: Matter) -> Iterator[Finding]:
 
 def people_exist(matter: Matter) -> Iterator[Finding]:
     """A login that nobody had when the policy was pinned fills no place, whoever takes it later."""
-    for source, _, rule in matter.matched:
-        for login in sorted(rule.users()):
-            if matter.facts.people.get(login) == NOBODY:
-                because = f"there was no person @{login} on GitHub when this was proposed"
-                yield Finding(Reason.NO_SUCH_USER, because, source.name, login)
+    nobody = {login for login, id_ in matter.facts.people.items() if id_ == NOBODY}
+    for source, _, rule in matter.matched if nobody else ():
+        for login in sorted(rule.users() & nobody):
+            because = f"there was no person @{login} on GitHub when this was proposed"
+            yield Finding(Reason.NO_SUCH_USER, because, source.name, login)
 
 
 def access_known(matter: Matter) -> Iterator[Finding]:
@@ -181,11 +220,13 @@ CHECKS: tuple[Check, ...] = (
     still_open,
     head_untouched,
     base_untouched,
+    left_alone,
     readable,
     clocks_agree,
     policies_readable,
     access_known,
     has_a_rule,
+    may_ask,
     not_halted,
     not_frozen,
     not_a_draft,

@@ -98,6 +98,8 @@ def _rule(rule: Data) -> Iterable[str]:
         if rule["approval_valid"]
         else ""
     )
+    if rule["requesters"]:
+        yield "For requests of " + ", ".join(visible(r) for r in rule["requesters"])
     ways = " or ".join(rule["surfaces"])
     yield f"{rule['permission']} access or more, by {ways}{lasts}"
     if rule["message"]:

@@ -14,6 +14,8 @@ from .reasons import REASONS, Finding, Reason, Weight
 from .rules import CHECKS
 from .voices import Heard, excluded
 
+_YES = Stance.APPROVE  # members of an enumeration are slow to find
+
 
 class Decision(StrEnum):
     """What may happen next; only APPROVED lets a tool run."""
@@ -22,6 +24,14 @@ class Decision(StrEnum):
     WAITING = "waiting"
     DOUBTFUL = "doubtful"
     ENDED = "ended"
+
+
+_APPROVED = Decision.APPROVED
+_OUTCOMES = (
+    (Weight.ENDS, Decision.ENDED),
+    (Weight.DOUBTS, Decision.DOUBTFUL),
+    (Weight.WAITS, Decision.WAITING),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,20 +83,13 @@ def judge(facts: Facts, policies: Policies, now: datetime) -> Verdict:
 def decision(findings: Sequence[Finding]) -> Decision:
     """The heaviest weight decides."""
     weights = {f.weight for f in findings}
-    for weight, outcome in (
-        (Weight.ENDS, Decision.ENDED),
-        (Weight.DOUBTS, Decision.DOUBTFUL),
-        (Weight.WAITS, Decision.WAITING),
-    ):
-        if weight in weights:
-            return outcome
-    return Decision.APPROVED
+    return next((outcome for weight, outcome in _OUTCOMES if weight in weights), _APPROVED)
 
 
 def hear(weighed: Weighed, matter: Matter, bar: Reason | None) -> Heard:
     """Whether one stance counts, by the first policy that says no. `bar` is `unruled`."""
     voice, unheard, by = weighed
-    if voice.stance is Stance.APPROVE:
+    if voice.stance is _YES:
         return Heard(voice, unheard or next(filter(None, by), bar))
     reason = unheard or excluded(voice.person, matter.facts)
     if reason is None and not matter.eligible(voice.person):

@@ -8,6 +8,8 @@ from .facts import Facts, Form, Person, Stance, Standing, Surface, Voice
 from .policy import Rule, folded
 from .reasons import Reason
 
+# Members of an enumeration are slow to find and to hash; these are asked for about every voice.
+_STANDS, _OWN_PAGE, _COMMENT = Standing.STANDS, Form.PULL_REQUEST, Surface.COMMENT
 _TAKEN = frozenset({Standing.GONE, Standing.DISMISSED, Standing.UNREAD})
 _FALLEN = {
     Standing.UNDELIVERED: Reason.NOT_DELIVERED,
@@ -32,10 +34,12 @@ class Heard:
 
 def excluded(person: Person, facts: Facts) -> Reason | None:
     """Why this account can never decide here, whatever it says; None when it may."""
-    if person.kind != "User" or person.login.lower().endswith("[bot]"):
+    if person.kind != "User" or person.login[-5:].lower() == "[bot]":
         return Reason.NOT_A_PERSON
     if person.id in facts.identities:
         return Reason.REQUESTER
+    if person.id in facts.askers:
+        return Reason.ASKED_FOR_IT
     if person.id in facts.machines:
         return Reason.MACHINE_ACCOUNT
     if person.id in facts.contributors:
@@ -60,7 +64,7 @@ def unable(person: Person, facts: Facts, rule: Rule) -> Reason | None:
         return Reason.ACCESS_UNKNOWN
     if access.id != person.id:
         return Reason.IDENTITY_CHANGED
-    if not rule.enough(access.permission):
+    if access.permission not in rule.enough:
         return Reason.PERMISSION_TOO_LOW
     known = "" if rule.anyone else known_as(person, facts)
     if rule.anyone or any(group.admits(known, access.teams) for group in rule.require):
@@ -82,7 +86,7 @@ def misaddressed(voice: Voice, facts: Facts) -> Reason | None:
     In the check-run form the page is about somebody's code and may hold several plans: only our
     own check run's button, or a later comment that names the plan, speaks about this one.
     """
-    if facts.form is Form.PULL_REQUEST or voice.surface is Surface.BUTTON:
+    if facts.form is _OWN_PAGE or voice.surface is Surface.BUTTON:
         return None
     if voice.surface is Surface.REVIEW:
         return Reason.REVIEW_IS_ABOUT_THE_CODE
@@ -107,7 +111,7 @@ def flaw(voice: Voice, facts: Facts) -> Reason | None:
     return (
         misaddressed(voice, facts)
         or (Reason.VIA_APP if voice.via_app else None)
-        or _FALLEN.get(voice.standing)
+        or (None if voice.standing is _STANDS else _FALLEN[voice.standing])
         or (Reason.BEFORE_OPENING if voice.at < facts.valid_from else None)
         or (Reason.OTHER_HEAD if pinned_elsewhere(voice, facts) else None)
         or (Reason.OTHER_DIGEST if named is not None and not names(facts.digest, named) else None)
@@ -116,7 +120,7 @@ def flaw(voice: Voice, facts: Facts) -> Reason | None:
 
 def pinned_elsewhere(voice: Voice, facts: Facts) -> bool:
     """Whether a review or button belongs to another commit; a comment names no commit at all."""
-    return voice.surface is not Surface.COMMENT and voice.head != facts.pinned_head
+    return voice.surface is not _COMMENT and voice.head != facts.pinned_head
 
 
 def names(digest: str, prefix: str) -> bool:
@@ -132,7 +136,8 @@ def cuts(facts: Facts) -> dict[int, datetime]:
     """
     yes, last = Stance.APPROVE, dict[int, datetime]()
     for voice in spoken(facts):
-        if voice.stance is not yes or voice.standing in _TAKEN:
+        fallen = voice.standing is not _STANDS and voice.standing in _TAKEN
+        if voice.stance is not yes or fallen:
             who = voice.person.id
             last[who] = max(voice.at, last.get(who, voice.at))
     return last
@@ -156,5 +161,5 @@ def untimely(voice: Voice, rule: Rule, now: datetime) -> Reason | None:
     """Why a rule does not take an approval from anybody: its surface, or its age."""
     if voice.surface not in rule.surfaces:
         return Reason.SURFACE_NOT_ALLOWED
-    lapse = lapses(voice, rule)
+    lapse = lapses(voice, rule) if rule.approval_valid else None
     return Reason.APPROVAL_LAPSED if lapse is not None and lapse <= now else None

@@ -24,6 +24,7 @@ _STANCES = {
 # Why a stance does not count: for everybody to read, and for the one who took it.
 _DISCOUNTS = {
     Reason.REQUESTER: ("the agent works for them", "the agent that asks works for you"),
+    Reason.ASKED_FOR_IT: ("they asked for it", "you asked for it yourself"),
     Reason.MACHINE_ACCOUNT: ("it is a machine's account", "this is a machine's account"),
     Reason.NOT_A_PERSON: ("it is not a person's account", "this is not a person's account"),
     Reason.VIA_APP: ("an App wrote it", "it was written through an App, not by your own hand"),
@@ -46,6 +47,7 @@ _TITLES = {
     Reason.CLOSED: "Closed: nothing was changed",
     Reason.HEAD_MOVED: "Ended: the branch moved. Nothing was changed",
     Reason.BASE_CHANGED: "Ended: the target branch changed. Nothing was changed",
+    Reason.EDITED_TOO_OFTEN: "Ended: the page was edited too often. Nothing was changed",
     Reason.REJECTED: "Rejected{by}: nothing was changed",
     Reason.WITHDRAWN: "Withdrawn{by}: nothing was changed",
     Reason.UNREADABLE: "On hold: GitHub could not be read; Placet looks again",
@@ -53,6 +55,7 @@ _TITLES = {
     Reason.POLICY_UNREADABLE: "Nobody can approve: the policy file must be mended",
     Reason.ACCESS_UNKNOWN: "On hold: GitHub did not say what {who} may do",
     Reason.NO_RULE: "Nobody can approve: no rule is about this tool",
+    Reason.REQUESTER_NOT_ALLOWED: "Nobody can approve: this agent may not ask for it",
     Reason.FROZEN: "On hold: changes are frozen until {until}",
     Reason.HALTED: "On hold: nothing starts until the operator lifts a stop",
     Reason.DRAFT: "On hold: mark the pull request as ready for review",
@@ -66,6 +69,7 @@ _TELLING = frozenset(
         Reason.CLOCK_SKEW,
         Reason.POLICY_UNREADABLE,
         Reason.NO_RULE,
+        Reason.REQUESTER_NOT_ALLOWED,
         Reason.FROZEN,
         Reason.HALTED,
         Reason.BASE_CHANGED,

@@ -1,17 +1,24 @@
 """What an agent is told of its proposal: `placet.call/v1`, every key always present. Pure."""
 
-from datetime import datetime
 from typing import Any
 
+from .canonical import JSON
 from .lifecycle import ALIVE, State
 from .plan import Proposal
+from .words import quoted, stamp
 
 SCHEMA = "placet.call/v1"
+_MOST_WORDS = 2000  # of a tool's own error
+_READ_AGAIN = "Mend the arguments if they are wrong. Reading again is safe."
 _STATUS = {State.OPEN: "awaiting_approval", State.CLAIMED: "awaiting_approval"}
 # While the tool runs nobody knows yet: null, as after an unknown outcome.
 _EXECUTED = {State.APPLIED: True, State.STARTED: None, State.UNKNOWN: None}
 _VERDICTS = ("verified", "contradicted", "unverified", "asserted")
 _OK = {"verified": True, "contradicted": False}
+_REJECTED = (
+    "A person said no. The same call gets this answer for an hour; ask for something else, or let "
+    "the people you work for talk to them."
+)
 _HINTS = {
     State.ENDED: "Nothing was changed. Ask again only if it is still wanted.",
     State.FAILED: "It was not done. Read the reason before you ask again; that is a new proposal.",
@@ -67,6 +74,57 @@ def answer(
     }
 
 
+def read(tool: str, value: JSON, error: str = "") -> dict[str, Any]:
+    """Tell what a read found, or what its tool said instead; nothing was changed either way."""
+    said = f"Read with {quoted(tool)}; nothing was changed."
+    if not error:
+        return _bare(tool, "read", said) | {"executed": True, "result": value}
+    said = f"Not read with {quoted(tool)}. It says: {quoted(error, 500)}."
+    wrong = {"code": "read_failed", "message": error[:_MOST_WORDS], "hint": _READ_AGAIN}
+    return _bare(tool, "failed", said) | {"result": value, "error": wrong}
+
+
+def denied(tool: str, code: str, message: str, hint: str = "") -> dict[str, Any]:
+    """Tell that a call was not taken, and what to do instead."""
+    said = f"Nothing has been done, and nobody has been asked: {message} {hint}".strip()
+    wrong = {"code": code, "message": message, "hint": hint}
+    return _bare(tool, "denied", said) | {"error": wrong}
+
+
+def draft(tool: str, code: str, message: str, id_: str) -> dict[str, Any]:
+    """Tell that a call lacks input and is kept as a draft: nobody has been asked about it."""
+    said = f"Nothing has been done, and nobody has been asked, for input is missing: {message}"
+    hint = f"Call it with what is missing, ask the user for it, or discard the draft {id_}."
+    wrong = {"code": code, "message": message, "hint": hint}
+    return _bare(tool, "draft", said) | {"error": wrong}
+
+
+def _bare(tool: str, status: str, said: str) -> dict[str, Any]:
+    """The answer to a call that has no proposal."""
+    return {
+        "schema": SCHEMA,
+        "status": status,
+        "executed": False,
+        "tool": tool,
+        "proposal": None,
+        "digest": None,
+        "already_applied": False,
+        "summary": "",
+        "effects": [],
+        "cost": None,
+        "warnings": [],
+        "pull_request": None,
+        "expires_at": None,
+        "confirm_token": None,
+        "say_to_user": said,
+        "next": None,
+        "result": None,
+        "_verification": {"verdict": "none", "ok": None, "checks": []},
+        "error": None,
+        "turn_report": {},
+    }
+
+
 def details(proposal: Proposal, url: str | None = None) -> dict[str, Any]:
     """Tell all there is to know: the answer, the last verdict, where to look, and the receipt.
 
@@ -107,18 +165,6 @@ def _executed(proposal: Proposal) -> bool | None:
     return None if contradicted else _EXECUTED.get(proposal.state, False)
 
 
-def stamp(moment: datetime) -> str:
-    """Write a moment as the contract does: UTC, in whole seconds."""
-    return moment.isoformat(timespec="seconds").replace("+00:00", "Z")
-
-
-def quoted(text: str, limit: int = 200) -> str:
-    """Text of an agent or a plan inside a sentence of ours: one line, marked as not ours."""
-    line = " ".join("".join(c if c.isprintable() else " " for c in text).split())
-    line = line if len(line) <= limit else line[: limit - 1] + "…"
-    return "`" + line.replace("`", "'") + "`"
-
-
 def _next(proposal: Proposal) -> dict[str, Any] | None:
     if proposal.state in {State.APPLIED, State.FAILED, State.ENDED}:
         return None
@@ -127,7 +173,7 @@ def _next(proposal: Proposal) -> dict[str, Any] | None:
 
 
 def _error(proposal: Proposal) -> dict[str, str] | None:
-    hint = _HINTS.get(proposal.state)
+    hint = _REJECTED if proposal.reason == "rejected" else _HINTS.get(proposal.state)
     if hint is None and proposal.reason is not None and proposal.state in ALIVE:
         hint = "It goes on by itself once this is mended. Tell the people you work for."
     if hint is None:

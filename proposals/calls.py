@@ -1,12 +1,15 @@
 """What passes the gate: calls, registered tools, the policies by name, and how a call can pause."""
 
+import math
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Protocol
 
 from .canonical import JSON
+from .plan import Aim
 from .tools import Tool
+from .upstreams import Heard
 
 
 class Status(StrEnum):
@@ -21,11 +24,15 @@ class Status(StrEnum):
 
 
 class Denied(Exception):
-    """A call that never runs; `code` is unknown_tool, no_policy or key_conflict."""
+    """A call that never runs: `code` is unknown_tool, no_policy, key_conflict or an end's reason.
 
-    def __init__(self, code: str, message: str) -> None:
+    `hint` says what to do instead.
+    """
+
+    def __init__(self, code: str, message: str, hint: str = "") -> None:
         super().__init__(message)
         self.code = code
+        self.hint = hint
 
 
 class ConfirmationRequired(Exception):
@@ -43,12 +50,8 @@ class ConfirmationRequired(Exception):
         self.proposal = proposal
 
 
-class Transient(Exception):
-    """A read that failed in a way that may pass: no connection, a timeout, a busy server."""
-
-
 Policy = Callable[[Tool], bool]
-Run = Callable[[JSON, str | None], Awaitable[JSON]]
+Run = Callable[[JSON, str | None], Awaitable[Heard]]
 
 
 def deny_destructive(tool: Tool) -> bool:
@@ -63,18 +66,24 @@ def always_approve(_: Tool) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One registered tool: what it is, how it runs, and for reads how often and what instead."""
+    """One registered tool: what it is, how it runs, and for reads how often and what instead.
+
+    `run` raises Unreached or Unreturned; `memo`: how many seconds one session is answered from
+    memory when it reads the same again.
+    """
 
     tool: Tool
     run: Run
     retries: int = 0
     fallback: str | None = None
+    memo: float = math.inf
 
 
 @dataclass(frozen=True, slots=True)
 class Call:
     """One call; without a `session` nothing is remembered, `key` is for what is not a read.
 
+    `agent` is its name, `said` its own words, `aim` somebody's page that the call is tied to.
     `instead_of`: the reads that failed before this one was fallen back on.
     """
 
@@ -82,16 +91,19 @@ class Call:
     arguments: JSON
     session: str | None = None
     key: str | None = None
+    agent: str = ""
+    said: str = ""
+    aim: Aim | None = None
     instead_of: frozenset[str] = frozenset()
 
 
 class Holder(Protocol):
     """Whoever asks people: the store behind it is the only authority on what they said."""
 
-    async def hold(self, tool: Tool, arguments: JSON, key: str | None) -> str:
-        """Propose the call, or find the proposal that it has; its id."""
+    async def hold(self, call: Call) -> str:
+        """Propose a call, its arguments as they fit the tool, or find its proposal; the id."""
 
-    async def result(self, proposal: str) -> JSON:
+    async def result(self, proposal: str) -> Heard:
         """Its result once applied; ConfirmationRequired while it waits, Denied when it ended."""
 
 

@@ -121,6 +121,11 @@ def pointer_split(value: JSON, pointers: Iterable[str]) -> tuple[JSON, dict[str,
     return _without(value, [wanted[pointer] for pointer in taken]), taken
 
 
+def pointer_put(value: JSON, pointer: str, new: JSON) -> JSON:
+    """The value with `new` in the place of what is there; as it was when nothing is."""
+    return _with(value, _tokens(pointer), new)
+
+
 def pointer_of(path: Iterable[str | int]) -> str:
     """Write a path of keys and list places as a JSON Pointer (RFC 6901)."""
     return "".join("/" + str(step).replace("~", "~0").replace("/", "~1") for step in path)
@@ -266,4 +271,14 @@ def _without(value: JSON, paths: list[tuple[str, ...]]) -> JSON:
         return {k: _without(v, below(k)) for k, v in value.items() if k not in gone}
     if isinstance(value, list):
         return [_without(v, below(str(i))) for i, v in enumerate(value) if str(i) not in gone]
+    return value
+
+
+def _with(value: JSON, path: tuple[str, ...], new: JSON) -> JSON:
+    if not path:
+        return new
+    if isinstance(value, dict):
+        return {k: _with(v, path[1:], new) if k == path[0] else v for k, v in value.items()}
+    if isinstance(value, list):
+        return [_with(v, path[1:], new) if str(i) == path[0] else v for i, v in enumerate(value)]
     return value

@@ -41,6 +41,7 @@ def evidence_of(scene: Scene, verdict: Verdict) -> Object:
     facts = scene.facts
     excluded: Object = {
         "identities": [*sorted(facts.identities)],
+        "askers": [*sorted(facts.askers)],
         "machines": [*sorted(facts.machines)],
         "contributors": [*sorted(facts.contributors)],
     }
@@ -55,6 +56,26 @@ def evidence_of(scene: Scene, verdict: Verdict) -> Object:
         "judged": stamp(scene.now),
         "valid_until": stamp(verdict.valid_until),
     }
+
+
+def approval(voice: Voice) -> Object:
+    """One approval as every statement names it: who, where, about what, and what brought it."""
+    return {
+        "id": voice.person.id,
+        "login": voice.person.login,
+        "surface": voice.surface.value,
+        "key": voice.key,
+        "head": voice.head,
+        "at": stamp(voice.at),
+        "delivery": voice.delivery,
+        "authenticated": voice.proof,
+        "link": voice.link,
+    }
+
+
+def text_digest(text: str) -> str:
+    """The digest of a comment's words, whatever GitHub's forms do to the ends of its lines."""
+    return digest(text.replace("\r\n", "\n").rstrip())
 
 
 def scene_of(predicate: Mapping[str, JSON]) -> Scene:
@@ -78,6 +99,7 @@ def scene_of(predicate: Mapping[str, JSON]) -> Scene:
         head=said.head,
         pinned_base="",
         base="",
+        askers=frozenset(said.excluded.askers),
         machines=frozenset(said.excluded.machines),
         contributors=frozenset(said.excluded.contributors),
         people=said.people,
@@ -85,6 +107,7 @@ def scene_of(predicate: Mapping[str, JSON]) -> Scene:
         access={a.id: Access(a.id, a.permission, frozenset(a.teams)) for a in said.approvals},
         form=said.form or Form.PULL_REQUEST,
         announced=said.announced,
+        agent=said.agent,
     )
     return Scene(facts, sources, said.judged)
 
@@ -126,6 +149,10 @@ class _Approval(_Strict):
     at: AwareDatetime
     permission: str | None
     teams: list[str]
+    delivery: str | None = None
+    authenticated: str | None = None
+    link: str | None = None
+    text_digest: str | None = None
 
 
 class _Recorded(_Strict):
@@ -139,6 +166,7 @@ class _Recorded(_Strict):
 
 class _Excluded(_Strict):
     identities: list[int]
+    askers: list[int] = []  # statements from before it existed have none
     machines: list[int]
     contributors: list[int]
 
@@ -153,6 +181,7 @@ class _Plan(_Loose):
 
 
 class _Start(_Strict):
+    agent: str
     approvals: list[_Approval]
     rules: Annotated[list[_Recorded], Field(min_length=1)]
     people: dict[str, int]
@@ -174,15 +203,11 @@ _NAMES = tuple(_Start.model_fields)
 def _approval(voice: Voice, facts: Facts) -> JSON:
     access = facts.access.get(voice.person.id)
     return {
-        "id": voice.person.id,
-        "login": voice.person.login,
+        **approval(voice),
         "kind": voice.person.kind,
-        "surface": voice.surface.value,
-        "key": voice.key,
         "order": voice.order,
-        "head": voice.head,
         "digest": voice.digest,
-        "at": stamp(voice.at),
+        "text_digest": text_digest(voice.text) if voice.text is not None else None,
         "permission": access.permission if access else None,
         "teams": [*sorted(access.teams)] if access else [],
     }

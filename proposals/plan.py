@@ -20,7 +20,7 @@ class Planned:
     """What a tool's dry run said: what would change, from what to what, and what it relied on.
 
     `effects` are {what, before, after}; `preconditions` name -> value, etag, version or hash;
-    `cost` {amount, unit} when it spends.
+    `cost` {amount, unit} when it spends. `kept` is what an undo will need and no plan shows.
     """
 
     effects: list[dict[str, JSON]] = field(default_factory=list)
@@ -28,15 +28,22 @@ class Planned:
     preconditions: dict[str, JSON] = field(default_factory=dict)
     cost: dict[str, JSON] | None = None
     warnings: list[str] = field(default_factory=list)
+    kept: dict[str, JSON] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class Pinned:
-    """A plan as it is shown and approved; `volatile` is shown beside it but not digested."""
+    """A plan as it is shown and approved; `volatile` is shown beside it but not digested.
+
+    `kept` is shown nowhere: it stays in the store, for the tool. `real` is the plan with its
+    secrets, where marks stand for them in `plan`; only the vault keeps it.
+    """
 
     plan: dict[str, JSON]
     volatile: dict[str, JSON]
     digest: str
+    kept: dict[str, JSON] = field(default_factory=dict)
+    real: dict[str, JSON] | None = field(default=None, repr=False)
 
 
 def pin(
@@ -63,10 +70,11 @@ def pin(
     }
     rest, left_out = pointer_split(whole, list(volatile))
     check(left_out)
+    check(planned.kept)
     plan = loads(canonical(rest))
     if not isinstance(plan, dict):
         raise TypeError("a plan is an object")
-    return Pinned(plan, left_out, digest(plan))
+    return Pinned(plan, left_out, digest(plan), dict(planned.kept))
 
 
 def drifted(pinned: Pinned, fresh: Pinned) -> bool:
@@ -138,11 +146,17 @@ class Proposal:
     """One asked-for tool call, from the asking to its end. Times are UTC.
 
     `identities`: numeric ids of those the agent works for; `said`: the agent's own words, a claim;
+    `policy_guarded`: whether the policy could not be changed without a review then (None: unknown);
     `people`: the id that each login named by the pinned rule had when it opened (0: nobody had it);
+    `behind`, `candidates`: login -> id of those the agent works for and of those the rule means, as
+    they were called then: they are shown, and nothing is decided by them;
+    `edits`: how often somebody else edited the words of its page;
     `reason` and `why`: code and words of an end; `outcome`: the receipt's content once it is over.
     `target`: the page of somebody's that it is tied to, None when it gets one of its own.
     `undoes`: the applied proposal that this one takes back, `undone_by`: the one that took this
     one back; `asked_by`: {id, login} of the person who asked, when it was not the agent.
+    `sealed`: its secrets, encrypted (see `vault`), of a tool that has some: then marks stand for
+    them in `arguments`, which compare between calls, in the plan and in the outcome.
     """
 
     id: str
@@ -162,11 +176,15 @@ class Proposal:
     summary: str = ""
     policy: str | None = None
     policy_blob: str | None = None
+    policy_guarded: bool | None = None
     place: Place | None = None
     valid_from: datetime | None = None
     moved: bool = False
+    edits: int = 0
     contributors: frozenset[int] = frozenset()
     people: Mapping[str, int] = field(default_factory=dict)
+    behind: Mapping[str, int] = field(default_factory=dict)
+    candidates: Mapping[str, int] = field(default_factory=dict)
     evidence_rev: int = 0
     nonce: str | None = None
     reason: str | None = None
@@ -178,6 +196,12 @@ class Proposal:
     undone_by: str | None = None
     asked_by: Mapping[str, Any] | None = None
     target: Target | None = None
+    sealed: str = field(default="", repr=False)
+
+    @property
+    def askers(self) -> frozenset[int]:
+        """Numeric ids of those who asked for it in the agent's stead."""
+        return frozenset({int(self.asked_by["id"])}) if self.asked_by else frozenset()
 
     @property
     def form(self) -> Form:

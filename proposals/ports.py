@@ -4,7 +4,7 @@ The forge speaks in Placet's terms, never in single calls, so that each side can
 its errors are ForgeError: Unavailable and Refused are certain (nothing was written), Lost is not.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import StrEnum
@@ -14,8 +14,10 @@ from checks.facts import Access, Person, Voice
 from checks.verdict import Verdict
 
 from .canonical import JSON
+from .found import LedgerFile, Stray
 from .plan import Aim, Place, Planned, Proposal, Target
 from .tools import Tool
+from .upstreams import Heard
 
 
 class ForgeError(Exception):
@@ -56,11 +58,15 @@ class Lost(ForgeError):
 
 @dataclass(frozen=True, slots=True)
 class PolicyFile:
-    """The policy on the default branch: its text and blob sha, or the problem in words."""
+    """The policy on the default branch: its text and blob sha, or the problem in words.
+
+    `guarded`: whether it cannot be changed without somebody's review; None when nobody can tell.
+    """
 
     text: str | None
     blob: str | None = None
     problem: str = ""
+    guarded: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,14 +112,28 @@ class Forge(Protocol):
     async def resolve(self, repository: int, logins: Iterable[str]) -> Mapping[str, int | None]:
         """Read which account each login is now; None for one that no person has."""
 
+    async def called(self, repository: int, ids: Iterable[int]) -> Mapping[str, int]:
+        """Read what accounts are called now, to be shown: login -> id, where GitHub says it."""
+
+    async def members(self, repository: int, teams: Iterable[str]) -> Mapping[str, int]:
+        """Read who is in these teams, to be shown: login -> id, where GitHub says it."""
+
     async def aim(self, aim: Aim) -> Target:
         """Read the page that a call is tied to; Refused, in words for the agent, when it can't."""
 
     async def publish(self, proposal: Proposal, plan_file: bytes) -> Place:
         """Show the plan on a page of its own or on its target, or find what is there already."""
 
-    async def glance(self, proposal: Proposal, voices: Sequence[Voice]) -> Sight:
-        """Read what one cheap look shows: the page, the reviews, what the people may do."""
+    async def people(self, proposal: Proposal, voices: Sequence[Voice]) -> Mapping[int, Access]:
+        """Read what those who spoke may do, and no more: whether it can come to a yes at all."""
+
+    async def glance(
+        self, proposal: Proposal, voices: Sequence[Voice], known: Mapping[int, Access]
+    ) -> Sight:
+        """Read what one cheap look shows: the page, the reviews, what the people may do.
+
+        Those of whom it is `known` since a moment ago are not asked about again.
+        """
 
     async def look(
         self, proposal: Proposal, voices: Sequence[Voice], teams: frozenset[str]
@@ -132,8 +152,14 @@ class Forge(Protocol):
     async def show(self, proposal: Proposal, verdict: Verdict | None) -> None:
         """Bring the check run up to date with the proposal's state and verdict."""
 
+    async def react(self, proposal: Proposal, comment: int) -> None:
+        """Mark a comment on the page as seen, by its id; doing it twice changes nothing."""
+
     async def reply(self, proposal: Proposal, key: str, text: str, *, again: bool) -> None:
         """Answer the fact `key` with one comment; `again`: an earlier try may have got through."""
+
+    async def reword(self, proposal: Proposal, comment: int, key: str, text: str) -> None:
+        """Put back what our comment said of the fact `key`; the outcome's words are made anew."""
 
     async def standing(self, proposal: Proposal, kind: str, statement: bytes) -> Fence:
         """Look whether this very statement (`start`, `end`) stands on the ledger; only reads."""
@@ -144,8 +170,14 @@ class Forge(Protocol):
     async def intact(self, repository: int) -> bool:
         """Look whether nobody else wrote statements since ours; otherwise the alarm is raised."""
 
-    async def write_end(self, proposal: Proposal, statement: bytes) -> None:
-        """Create end.json on the ledger branch; the same bytes already there are fine."""
+    async def added(self, repository: int) -> Sequence[LedgerFile]:
+        """Read the statements that others added to a ledger since it was last known as ours."""
+
+    async def strays(self, repository: int, known: Callable[[str], bool]) -> Sequence[Stray]:
+        """Read the open pages of ours on a repository whose proposal is not `known`."""
+
+    async def write_end(self, proposal: Proposal, kind: str, statement: bytes) -> None:
+        """Create `end`, `end-2`, ... on the ledger branch; the same bytes there are fine."""
 
     async def settle(self, proposal: Proposal) -> None:
         """Merge our own page at the pinned head, or close it; somebody else's is never touched."""
@@ -156,10 +188,14 @@ class Forge(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """What a tool is told to apply: only what stands in the pinned plan, and an idempotency key."""
+    """What a tool is told to apply: only what stands in the pinned plan, and an idempotency key.
+
+    `kept` are values that the plan names by their hash.
+    """
 
     plan: Mapping[str, JSON]
     key: str
+    kept: Mapping[str, JSON] = field(default_factory=dict)
 
     @property
     def verb(self) -> str:
@@ -170,11 +206,15 @@ class Order:
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """What an undo starts from: the plan that was applied, the tool's result and the receipt."""
+    """What an undo starts from: the plan that was applied, the tool's result and the receipt.
+
+    `kept` is what planning kept for this.
+    """
 
     plan: Mapping[str, JSON]
     result: JSON
     receipt: Mapping[str, Any]
+    kept: Mapping[str, JSON] = field(default_factory=dict)
 
 
 class Outcome(StrEnum):
@@ -204,11 +244,15 @@ class Reading(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """A read-back: its verdict, each thing looked at {what, expected, found, ok}, and why."""
+    """A read-back: its verdict, each thing looked at {what, expected, found, ok}, and why.
+
+    `after` is what the plan's preconditions are by now, pinned as they are: an undo compares it.
+    """
 
     reading: Reading
     checks: list[dict[str, JSON]] = field(default_factory=list)
     why: str = ""
+    after: dict[str, JSON] = field(default_factory=dict)
 
 
 class PlanFailed(Exception):
@@ -237,6 +281,9 @@ class Toolkit(Protocol):
 
     async def verify(self, tool: Tool, order: Order, result: JSON) -> Checked:
         """Read the world back; UNVERIFIED when there is nothing to look at. Never raises."""
+
+    async def read(self, tool: Tool, arguments: JSON) -> Heard:
+        """Call a tool that only reads; upstreams.Unreached and Unreturned."""
 
     async def close(self) -> None:
         """Stop what is kept warm."""

@@ -9,7 +9,7 @@ import binascii
 import hashlib
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple, Self
 
@@ -26,6 +26,8 @@ PREDICATE_END = "urn:placet:predicate:end:v1"
 STATEMENT_TYPE = "https://in-toto.io/Statement/v1"
 PAYLOAD_TYPE = "application/vnd.in-toto+json"
 MAX_FILE = 4_000_000  # bytes of plan.json; indentation can make a deep plan many times longer
+
+_DIGEST = re.compile("sha256:[0-9a-f]{64}|gitCommit:(?:[0-9a-f]{40}|[0-9a-f]{64})")
 
 Object = dict[str, JSON]
 
@@ -46,15 +48,15 @@ class BadKey(ValueError):
     """Bytes that are not the Ed25519 key in PEM that was asked for; never shows the bytes."""
 
 
-class UnsafeTrailer(ValueError):
-    """A trailer value that is not one line of printable ASCII."""
-
-
 @dataclass(frozen=True, slots=True)
 class Signer:
-    """The key that signs statements; `keyid` is the fingerprint of its public half."""
+    """The key that signs statements; `keyid` is the fingerprint of its public half.
+
+    `before`: what leads to it from the first key, each a new key signed by the one before.
+    """
 
     private: Ed25519PrivateKey = field(repr=False)
+    before: tuple[Object, ...] = field(default=(), repr=False)
 
     @classmethod
     def from_pem(cls, pem: bytes) -> Self:
@@ -120,15 +122,15 @@ def fingerprint(key: Ed25519PublicKey) -> str:
 def statement(predicate_type: str, subjects: Mapping[str, str], predicate: Object) -> Object:
     """Say something (`predicate`) about subjects: name -> digest as `canonical.digest` writes it.
 
-    A digest of another kind is a ValueError: it would be read as SHA-256.
+    A commit is `gitCommit:` and its sha. A digest of another kind is a ValueError.
     """
     for value in subjects.values():
-        if not re.fullmatch("sha256:[0-9a-f]{64}", value):
-            raise ValueError("A subject's digest must be sha256: and 64 lower-case hex digits.")
-    listed: list[JSON] = [
-        {"name": name, "digest": {"sha256": value.removeprefix("sha256:")}}
-        for name, value in subjects.items()
-    ]
+        if not _DIGEST.fullmatch(value):
+            raise ValueError("A subject's digest must be sha256: or gitCommit: and lower-case hex.")
+    listed: list[JSON] = []
+    for name, value in subjects.items():
+        kind, _, sha = value.partition(":")
+        listed.append({"name": name, "digest": {kind: sha}})
     return {
         "_type": STATEMENT_TYPE,
         "subject": listed,
@@ -235,22 +237,6 @@ def read_plan_file(data: bytes, public_key: Ed25519PublicKey) -> PlanFile:
     if plan_file(plan, volatile, envelope) != data:
         raise Forged("wrong_rendering", "The file's bytes are not as they were written.")
     return PlanFile(plan, said, volatile)
-
-
-def trailers(
-    *, proposal: str, plan: str, outcome: str | None = None, approved_by: Sequence[str] = ()
-) -> str:
-    """Write the trailers of a commit message, one a line, for people (audit trusts statements).
-
-    Values are one line of printable ASCII, 1 to 200 characters, else UnsafeTrailer.
-    """
-    lines = [("Placet-Proposal", proposal), ("Placet-Plan", plan)]
-    lines += [("Placet-Approved-By", person) for person in approved_by]
-    lines += [] if outcome is None else [("Placet-Outcome", outcome)]
-    for name, value in lines:
-        if not re.fullmatch(r"[!-~](?:[ -~]{0,198}[!-~])?", value):
-            raise UnsafeTrailer(f"{name} must be one line of ASCII, at most 200 characters.")
-    return "".join(f"{name}: {value}\n" for name, value in lines)
 
 
 # What a reader cannot see or is misled by. A fixed list, not unicodedata's categories: these

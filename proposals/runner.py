@@ -2,22 +2,38 @@
 
 import asyncio
 from collections.abc import Mapping
+from dataclasses import replace
 
 from .canonical import JSON, NotCanonical, canonical
+from .memo import Memo
 from .plan import Pinned, Planned, difference, drifted, pin
 from .ports import Checked, Done, Order, Outcome, PlanFailed, Reading, Returned, Toolkit
 from .tools import BadArguments, Tool, printable
+from .upstreams import Heard, Unreached
+from .veil import Veil
 
+MAX_KEPT = 1_000_000  # canonical bytes that the store keeps for an undo
 MAX_PLAN = 400_000  # canonical bytes, what may vary included; a person must be able to read it
 _SHOWN = 5
 _OPERATOR = "The tool's operator must look."
 
 
 class Runner:
-    """The tools of every kind behind one door; `toolkits` are by the kind they run."""
+    """The tools of every kind behind one door; `toolkits` are by the kind they run.
 
-    def __init__(self, toolkits: Mapping[str, Toolkit]) -> None:
+    `memo` is what reads found; each apply empties it of what its tool may have changed.
+    """
+
+    def __init__(self, toolkits: Mapping[str, Toolkit], memo: Memo | None = None) -> None:
         self._toolkits = toolkits
+        self.memo = memo or Memo()
+        self._veil: Veil | None = None
+
+    def under(self, veil: Veil | None) -> "Runner":
+        """The same, but its plans come out veiled: the digest is that of what people see."""
+        other = Runner(self._toolkits, self.memo)
+        other._veil = veil
+        return other
 
     async def plan_twice(self, tool: Tool, arguments: object, done: Done | None = None) -> Pinned:
         """The plan that a person is asked about. BadArguments, and PlanFailed when there is none.
@@ -40,16 +56,30 @@ class Runner:
             raise PlanFailed(error.code, str(error), error.hint) from None
         return await self._plan(tool, plain, done)
 
+    async def read(self, tool: Tool, arguments: object) -> Heard:
+        """Call a tool that only reads. BadArguments, Unreached and Unreturned."""
+        if tool.effect != "read":
+            raise Unreached("not_a_read", f"{tool.name} is not declared as a read.")
+        plain = tool.validate(arguments)
+        try:
+            toolkit = self._toolkit(tool)
+        except PlanFailed as error:
+            raise Unreached(error.code, str(error)) from None
+        return await toolkit.read(tool, plain)
+
     async def apply(self, tool: Tool, order: Order) -> Returned:
         """Run the change once. Whatever goes wrong in here, it may have happened: LOST."""
         try:
             toolkit = self._toolkit(tool)
         except PlanFailed as error:
             return Returned(Outcome.DID_NOTHING, why=str(error))
+        self.memo.forget(tool.name)
         try:
             return await toolkit.apply(tool, order)
         except Exception as error:  # noqa: BLE001 (an apply that raises would look like none)
             return Returned(Outcome.LOST, why=f"Applying broke off: {type(error).__name__}.")
+        finally:
+            self.memo.forget(tool.name)
 
     async def verify(self, tool: Tool, order: Order, result: JSON) -> Checked:
         """Read the world back; a reading that breaks off shows nothing."""
@@ -77,15 +107,28 @@ class Runner:
             raise PlanFailed("bad_plan", message, _OPERATOR)
         try:
             # Off the event loop: canonicalising takes 10 ms for each 90 kB.
-            pinned, size = await asyncio.to_thread(
-                lambda: _measured(pin(identity, arguments, planned, tool.volatile))
+            pinned, size, kept = await asyncio.to_thread(
+                lambda: _measured(self._pinned(identity, arguments, planned, tool.volatile))
             )
         except NotCanonical as error:
             raise PlanFailed("bad_plan", f"The tool's plan: {error}", _OPERATOR) from None
         if size > MAX_PLAN:
             message = f"The plan has {size:,} bytes; a person can be shown {MAX_PLAN:,}."
             raise PlanFailed("plan_too_large", message, "Ask for less at once.")
+        if kept > MAX_KEPT:
+            message = f"{kept:,} bytes would be kept for the undo; at most {MAX_KEPT:,} are."
+            raise PlanFailed("plan_too_large", message, "Ask for less at once.")
         return pinned
+
+    def _pinned(
+        self, identity: Mapping[str, JSON], arguments: JSON, planned: Planned, may: tuple[str, ...]
+    ) -> Pinned:
+        """The pinned plan as people see it, and beside it the real one when something is hidden."""
+        real = pin(identity, arguments, planned, may)
+        if self._veil is None:
+            return real
+        shown = pin(identity, *self._veil.plan(arguments, planned), may)
+        return replace(shown, real=real.plan)
 
     async def _planned(
         self, tool: Tool, arguments: JSON, done: Done | None
@@ -99,8 +142,9 @@ class Runner:
         return await toolkit.undo_plan(tool, done), tool.undo_identity()
 
 
-def _measured(pinned: Pinned) -> tuple[Pinned, int]:
-    return pinned, len(canonical([pinned.plan, pinned.volatile]))
+def _measured(pinned: Pinned) -> tuple[Pinned, int, int]:
+    shown = canonical([pinned.plan, pinned.volatile])
+    return pinned, len(shown), len(canonical(pinned.kept))
 
 
 def _nondeterministic(first: Pinned, second: Pinned) -> PlanFailed:

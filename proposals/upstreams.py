@@ -3,6 +3,8 @@
 One call of one tool, nothing more; what is a preview, a change or a read-back is decided above.
 """
 
+from collections.abc import Awaitable, Callable
+from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -26,15 +28,28 @@ class Unreturned(Exception):
 class Heard:
     """What came back. `value` is what references point into; `error` its own words when it failed.
 
-    MCP: {content, structuredContent, isError}, as on the wire. HTTP: {status, headers, body}.
+    MCP: {content, structuredContent, isError}, as on the wire. HTTP: {status, headers, body}; a
+    command or a Python tool: its result. `refused`: an error that is certain to have changed
+    nothing, whatever else may be said of errors.
     """
 
     value: JSON
     error: str = ""
+    refused: bool = False
+
+
+Progress = Callable[[float, float | None, str | None], Awaitable[None]]
+"""Told how far a call is: so much, of how much if that is known, and words for it."""
+
+PROGRESS: ContextVar[Progress | None] = ContextVar("progress", default=None)
+"""Whoever waits for the call that is being made here, and wants to know how far it is."""
 
 
 class Upstream(Protocol):
     """A way to call declared tools where they live."""
+
+    async def ready(self, tool: Tool) -> None:
+        """Unreached when a call of it would certainly not be sent as things stand."""
 
     async def call(self, tool: Tool, arguments: dict[str, JSON], key: str | None) -> Heard:
         """Call it once, with an idempotency key if there is one; Unreached or Unreturned."""

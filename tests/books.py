@@ -16,7 +16,8 @@ from proposals.evidence import stamp
 from proposals.flow.statements import approvals, end_of, file_of, plan_bytes, start_of
 from proposals.lifecycle import State
 from proposals.plan import Place, Planned, Proposal, pin
-from proposals.receipt import Signer, trailers
+from proposals.receipt import Signer
+from proposals.trailers import trailers
 
 POLICY = """\
 version: 1
@@ -93,6 +94,7 @@ class Said:
     predicate: Object
     folder: str = ""
     seq: int | None = None
+    signer: Signer | None = None
 
 
 @dataclass
@@ -121,6 +123,10 @@ class Book:
         )
         self.commits.append(Commit(f"m{of.id}", ("t", of.at.head), f"Placet: it\n\n{text}"))
 
+    def later(self, of: Proposal, kind: str, **said: Any) -> None:
+        """Write what became known of a proposal afterwards."""
+        self.said.append(Said(of, kind, end_of(of, {"at": stamp(NOW), **said})))
+
     def refused(self, of: Proposal) -> None:
         """Write that a proposal was rejected."""
         self.said.append(Said(of, "end", end_of(of, {"outcome": "ended", "reason": "rejected"})))
@@ -130,7 +136,7 @@ class Book:
         prev, found = None, []
         for n, one in enumerate(self.said, 1):
             numbered = {**one.predicate, "seq": one.seq or n, "prev": prev}
-            text, prev = file_of(one.kind, one.of, numbered, self.signer)
+            text, prev = file_of(one.kind, one.of, numbered, one.signer or self.signer)
             found.append(File(self.path(one), text.encode(), f"c{n}"))
         for of in self.plans.values():
             path = f"proposals/2026/11/{of.id}/plan.json"

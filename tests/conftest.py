@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from hypothesis import settings
+from hypothesis import Phase, settings
 
 from tests.golden_files import GOLDEN, compare
 from tests.groups import pytest_runtest_makereport, pytest_terminal_summary
@@ -17,6 +17,7 @@ from tests.judged import App, JudgedApp
 __all__ = ["pytest_runtest_makereport", "pytest_terminal_summary"]
 
 NODE_MODULES = Path(__file__).parent.parent / ".node" / "node_modules"
+NODE_SERVERS = Path(__file__).parent / "mcp_servers" / "node" / "node_modules"
 CANONICALIZE = """
 const canonicalize = require("canonicalize");
 process.stdout.write(canonicalize(JSON.parse(require("fs").readFileSync(0, "utf8"))));
@@ -24,7 +25,11 @@ process.stdout.write(canonicalize(JSON.parse(require("fs").readFileSync(0, "utf8
 
 settings.register_profile("local", deadline=None)
 settings.register_profile("ci", deadline=None, derandomize=True)
-settings.load_profile("ci" if os.environ.get("CI") else "local")
+# For `make mutants` an example need only fail; making it small would take a minute each time.
+QUICK = (Phase.explicit, Phase.generate)
+settings.register_profile("mutants", deadline=None, derandomize=True, phases=QUICK)
+profile = "ci" if os.environ.get("CI") else "local"
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE") or profile)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -70,6 +75,16 @@ def node_canonicalize() -> Callable[[bytes], bytes]:
     except (OSError, subprocess.CalledProcessError):
         pytest.skip("npm: node or its package canonicalize is not installed")
     return run
+
+
+@pytest.fixture(scope="session")
+def filesystem_server() -> tuple[str, str]:
+    """The command of MCP's own filesystem server, to which folders are added as arguments."""
+    program = NODE_SERVERS / "@modelcontextprotocol" / "server-filesystem" / "dist" / "index.js"
+    node = shutil.which("node")
+    if node is None or not program.exists():
+        pytest.skip("npm: node or the package @modelcontextprotocol/server-filesystem is missing")
+    return node, str(program)
 
 
 @pytest.fixture(scope="session")

@@ -13,7 +13,7 @@ from tests.cases.outcome import summary
 
 GROUPS = {
     "browser": "a Chromium (apt-get install chromium)",
-    "npm": "node and the npm package canonicalize (.ci/run installs it)",
+    "npm": "node and packages of npm (make npm; .ci/run installs them)",
 }
 
 

@@ -131,6 +131,30 @@ def components(description: Schema, *, close: bool) -> Schema:
     }
 
 
+def reached(schema: Schema, beside: Schema) -> Schema:
+    """The part of `beside` (as `components` gives it) that a schema refers to, however far away."""
+    named, found = beside["components"]["schemas"], {}
+    waiting = [*references(schema)]
+    while waiting:
+        name = waiting.pop()
+        if name not in found:
+            found[name] = named[name]
+            waiting += references(named[name])
+    return {"components": {"schemas": found}}
+
+
+def references(schema: Any) -> Iterator[str]:
+    """The names of the components that a schema refers to itself."""
+    if isinstance(schema, list):
+        for item in schema:
+            yield from references(item)
+    elif isinstance(schema, dict):
+        if isinstance(at := schema.get("$ref"), str):
+            yield at.removeprefix("#/components/schemas/")
+        for item in schema.values():
+            yield from references(item)
+
+
 @dataclass(frozen=True, slots=True)
 class Operation:
     """One method of one path: how it is recognised, and what GitHub says of it."""

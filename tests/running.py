@@ -41,8 +41,7 @@ id = 99
 [tool.rows.read]
 kind = "command"
 effect = "read"
-plan = ["./rows.py", "plan"]
-apply = ["./rows.py", "apply"]
+read = ["./rows.py", "read"]
 [tool.rows.update]
 kind = "command"
 effect = "write"
@@ -66,6 +65,8 @@ time.sleep(arguments.get("sleep", 0))
 if sys.argv[1] == "plan":
     effects = [{"what": f"row {i}", "before": True, "after": False} for i in arguments["ids"]]
     print(json.dumps({"effects": effects, "preconditions": {}}))
+elif sys.argv[1] == "read":
+    print(json.dumps({"result": "rows"}))
 else:
     print(json.dumps({"ok": True, "result": len(arguments["ids"])}))
 """

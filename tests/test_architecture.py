@@ -15,7 +15,10 @@ MODULES = [
     for path in sorted((ROOT / package).rglob("*.py"))
     if path.parent.name != "descriptions"  # how GitHub's descriptions were cut: kept as it ran
 ]
-PURE_PROPOSALS = ("canonical", "changes", "plan", "lifecycle", "receipt", "evidence")
+PURE_PROPOSALS = (
+    *("canonical", "changes", "plan", "lifecycle", "receipt", "succession", "trailers", "evidence", "words"),
+    *("confirm", "turn", "drafts", "transcript", "encoding", "veil"),
+)
 PURE = [
     path
     for path in MODULES

@@ -22,6 +22,7 @@ OPERATIONS = [
     "GET {R}/collaborators/{u}/permission",
     "GET /orgs/{org}/teams/{slug}/memberships/{u}",
     "GET {R}/rules/branches/{branch}",
+    "GET {R}/branches/{branch}",
     "GET {R}/rulesets/{id}",
     # policy, plan and statements
     "GET {R}/contents/{path}",
@@ -45,6 +46,8 @@ OPERATIONS = [
     "GET {R}/issues/{n}/comments",
     "GET {R}/issues/comments/{id}",
     "POST {R}/issues/{n}/comments",
+    "PATCH {R}/issues/comments/{id}",
+    "POST {R}/issues/comments/{id}/reactions",
     # the check run
     "POST {R}/check-runs",
     "PATCH {R}/check-runs/{id}",
@@ -55,6 +58,8 @@ OPERATIONS = [
     "GET /app/hook/deliveries/{delivery_id}",
     "GET /installation/repositories",
     "GET /users/{u}",
+    "GET /user/{id}",
+    "GET /orgs/{org}/teams/{slug}/members",
     "POST /app/installations/{id}/access_tokens",
     "GET /app/hook/deliveries",
     "POST /app/hook/deliveries/{delivery_id}/attempts",

@@ -15,7 +15,7 @@ from urllib.parse import quote
 
 import httpx
 
-OVER = frozenset({"applied", "failed", "unknown", "ended", "denied"})
+OVER = frozenset({"read", "applied", "failed", "unknown", "ended", "denied"})
 
 
 class PlacetError(Exception):
@@ -84,6 +84,24 @@ class Placet:
         body |= {"target": dict(target)} if target else {}
         return self._send("POST", "proposals", body, headers)
 
+    def call(
+        self,
+        tool: str,
+        arguments: Mapping[str, Any],
+        *,
+        reason: str = "",
+        key: str | None = None,
+        session: str | None = None,
+    ) -> dict[str, Any]:
+        """Call a tool: a read is done and its `result` is there; anything else waits for people.
+
+        `session` is for tools whose reads are remembered: it names yours.
+        """
+        headers = {"Idempotency-Key": key} if key else {}
+        headers |= {"Placet-Session": session} if session else {}
+        body = {"tool": tool, "arguments": dict(arguments), "reason": reason}
+        return self._send("POST", "calls", body, headers)
+
     def status(self, proposal: str) -> dict[str, Any]:
         """Tell how a proposal stands, with its last verdict and its receipt."""
         return self._send("GET", f"proposals/{quote(proposal, safe='')}")
@@ -118,6 +136,20 @@ class Placet:
         """Ask for taking back what was applied: a new proposal, every time the same one."""
         path = f"proposals/{quote(proposal, safe='')}/undo"
         return self._send("POST", path, {"reason": reason})
+
+    def turn(self, action: str, *, session: str | None = None) -> dict[str, Any]:
+        """Open the next turn, `look` at it, `guard` its end or `close` it; the facts come back.
+
+        They are a `report` (placet.turn/v1), its `text`, what is `pending`, and a `correction`
+        when the guard has one. `session` names your conversation.
+        """
+        headers = {"Placet-Session": session} if session else {}
+        return self._send("POST", "turns", {"action": action}, headers)
+
+    def discard(self, draft: str, *, session: str | None = None) -> dict[str, Any]:
+        """Let go of a call that lacks input."""
+        headers = {"Placet-Session": session} if session else {}
+        return self._send("POST", f"drafts/{quote(draft, safe='')}/discard", {}, headers)
 
     def tools(self) -> list[dict[str, Any]]:
         """List the tools that are declared."""

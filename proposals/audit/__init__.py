@@ -4,10 +4,11 @@ Pure: values in, findings out. It trusts no recorded verdict and no path, only s
 """
 
 from .ledger import Change, Commit, File, Ledger
+from .online import Recorded, Shown, recorded
 from .report import CANNOT_SEE, Finding, Report, Row, Weight
-from .signed import Keys
+from .signed import Keys, Said, read_plan
 from .tail import Kept
-from .whole import audit
+from .whole import audit, proven
 
 __all__ = [
     "CANNOT_SEE",
@@ -18,8 +19,14 @@ __all__ = [
     "Kept",
     "Keys",
     "Ledger",
+    "Recorded",
     "Report",
     "Row",
+    "Said",
+    "Shown",
     "Weight",
     "audit",
+    "proven",
+    "read_plan",
+    "recorded",
 ]

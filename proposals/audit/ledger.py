@@ -5,18 +5,22 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 _SPOT = re.compile(
-    r"proposals/([0-9]{4}/[0-9]{2})/(p_[0-9a-z]{1,40})/(?:(plan|start)|(end)(?:-[0-9]{1,4})?)\.json"
+    r"proposals/([0-9]{4}/[0-9]{2})/(p_[0-9a-z]{1,40})/(?:(plan|start)|(end)(?:-([2-9]|[1-9][0-9]{1,3}))?)\.json"
 )
 PLAIN = "100644"
 
 
 @dataclass(frozen=True, slots=True)
 class Spot:
-    """Which proposal's which file a path names, and the month of its folder (`2026/11`)."""
+    """Which proposal's which file a path names, and the month of its folder (`2026/11`).
+
+    `part` counts the statements of one kind: 1 for `end.json`, 2 for `end-2.json`.
+    """
 
     month: str
     proposal: str
     kind: str
+    part: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +36,7 @@ class File:
     def spot(self) -> Spot | None:
         """What its path says it is; None: nothing that Placet writes."""
         found = _SPOT.fullmatch(self.path)
-        return Spot(found[1], found[2], found[3] or found[4]) if found else None
+        return Spot(found[1], found[2], found[3] or found[4], int(found[5] or 1)) if found else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,7 @@ from .ledger import File, Ledger
 from .report import Finding, Row
 from .signed import Keys, Said, read_plan
 
+OUTCOME, UNDONE, CONTRADICTION = "outcome", "undone", "contradiction"
 _PENDING = "started, not ended"
 _NOTHING_RAN = ("start_unproven", "ledger_changed")
 
@@ -33,12 +34,20 @@ class Life:
         """Its statements in the order of the chain."""
         return sorted([*self.starts, *self.ends], key=lambda s: s.seq)
 
+    @property
+    def settled(self) -> Said | None:
+        """The statement that says how it ended, as far as is known: the last one about that."""
+        about = [end for end in self.ends if fact_of(end) == OUTCOME]
+        return max(about, key=lambda s: s.seq, default=None)
+
     def row(self, findings: int) -> Row:
         """Its line in the table."""
         start = self.starts[0] if self.starts else None
+        undone = any(fact_of(end) == UNDONE for end in self.ends)
         plan = (self.said[0].predicate if self.said else {}).get("plan")
-        last = max(self.ends, key=lambda s: s.seq) if self.ends else None
+        last = self.settled
         outcome = _outcome(last) if last else _PENDING if start else "nothing recorded"
+        outcome += ", undone" if undone else ""
         people = tuple(_people(start.predicate.get("approvals"))) if start else ()
         numbers = tuple(s.seq for s in self.said)
         tool = plan or (self.plan.plan if self.plan else {})
@@ -59,6 +68,11 @@ def checked(life: Life, ledger: Ledger, keys: Keys, newest: Said | None) -> Iter
             yield from _ended_as_started(start, end)
 
 
+def fact_of(end: Said) -> str:
+    """What a statement after the start is about; those of the first version are outcomes."""
+    return end.text("fact") or OUTCOME
+
+
 def _own_place(said: Said) -> Iterator[Finding]:
     """A statement speaks of the proposal in whose folder it lies, and of nothing else."""
     spot, owner = said.spot, said.text("proposal")
@@ -67,7 +81,11 @@ def _own_place(said: Said) -> Iterator[Finding]:
     elif said.text("created")[:7].replace("-", "/") != spot.month:
         yield said.finding("moved", "it lies in the folder of another month than its proposal's")
     hex_ = said.text("digest").removeprefix("sha256:")
-    if said.statement["subject"] != [{"name": owner, "digest": {"sha256": hex_}}]:
+    subjects: list[JSON] = [
+        {"name": owner, "digest": {"sha256": hex_}},
+        {"name": "head", "digest": {"gitCommit": said.text("head")}},
+    ]
+    if said.statement["subject"] != subjects:
         yield said.finding("wrong_subject", "it is signed for another plan than it names")
 
 
@@ -139,7 +157,7 @@ def _whole(life: Life, newest: Said | None) -> Iterator[Finding]:
             "unknown or its end was deleted: ask the operator for `placet status`"
         )
         yield start.finding("no_end", why)
-    for end in life.ends:
+    for end in (e for e in life.ends if fact_of(e) == OUTCOME):
         outcome = end.text("outcome")
         ran_nothing = outcome == "failed" and end.text("reason") in _NOTHING_RAN
         if not life.starts and outcome != "ended" and not ran_nothing:

@@ -7,9 +7,15 @@ from typing import Any
 
 SCHEMA = "placet.audit/v1"
 
+CUT_OFF = "Statements cut off at the end. Compare with the server's store: --store."
+EDITED = (
+    "A comment or review that was edited or deleted on GitHub afterwards: nobody is asked. Ask: "
+    "--online."
+)
+PRESSED = "Presses of buttons: GitHub shows them to nobody later. Their deliveries are signed here."
 CANNOT_SEE = (
-    "Statements cut off at the end. Compare with the server's store: --store.",
-    "A comment or review that was edited or deleted on GitHub afterwards: nobody is asked.",
+    CUT_OFF,
+    EDITED,
     "Proposals that are open, and those that ended before their pull request was opened.",
     "What the tool did outside: the statements say what reading it back showed.",
     "Who holds the signing key: whoever does can write a history that is true to itself.",

@@ -20,6 +20,7 @@ from proposals.receipt import (
     read_plan_file,
     verify,
 )
+from proposals.succession import Line, claims, follow
 
 from .ledger import File, Spot
 from .report import Finding
@@ -37,10 +38,10 @@ _WORDS = {
 
 @dataclass(frozen=True, slots=True)
 class Keys:
-    """The trusted fingerprints and those of their public keys that were found."""
+    """The trusted fingerprints, and the public keys found of them and of their successors."""
 
     trusted: frozenset[str]
-    found: Mapping[str, Ed25519PublicKey]
+    line: Line
 
     @classmethod
     def of(
@@ -48,11 +49,19 @@ class Keys:
     ) -> Self:
         """Take keys that were given, and those that travel in statements, by fingerprint alone.
 
-        A fingerprint is a hash of the whole key, so it does not matter who brings the key.
+        A fingerprint is a hash of the whole key, so it does not matter who brings the key, nor who
+        brings what leads from it to the next.
         """
-        wanted = frozenset(trusted)
+        wanted, files = frozenset(trusted), [*files]
+        brought = [envelope for file in files for envelope in _successions(file)]
         keys = [*given, *(key for file in files for key in _carried(file))]
-        return cls(wanted, {f: k for k in keys if (f := fingerprint(k)) in wanted})
+        keys += [key for e in brought for key in _public(claims(e).get("from_key"))]
+        return cls(wanted, follow({f: k for k in keys if (f := fingerprint(k)) in wanted}, brought))
+
+    @property
+    def found(self) -> Mapping[str, Ed25519PublicKey]:
+        """The public keys that open anything, by fingerprint."""
+        return self.line.found
 
     def of_envelope(self, envelope: JSON) -> Ed25519PublicKey:
         """The key that an envelope names; Forged when it is not trusted or not here."""
@@ -63,6 +72,9 @@ class Keys:
                 raise Forged("not_an_envelope", "it carries no signature as Placet writes them")
         if named in self.found:
             return self.found[named]
+        if named in self.line.forged:
+            why = f"the key {named:.80} is said to follow a trusted one, which did not sign that"
+            raise Forged("forged_rotation", why)
         if named in self.trusted:
             why = f"the public key {named} is not in the clone: give it with --key"
             raise Forged("no_key", why)
@@ -71,12 +83,13 @@ class Keys:
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """One statement that a trusted key signed, and the file that it stands in."""
+    """One statement that a trusted `key` signed, and the file that it stands in."""
 
     file: File
     spot: Spot
     statement: Object
     digest: str
+    key: str = ""
 
     @property
     def predicate(self) -> Object:
@@ -104,11 +117,8 @@ def read_statement(file: File, spot: Spot, keys: Keys) -> Said | Finding:
     """Open start.json or end.json; both of its halves must say the same, to the byte."""
     try:
         both = _both(file)
-        said = verify(
-            both["envelope"],
-            keys.of_envelope(both["envelope"]),
-            predicate_type=PREDICATES[spot.kind],
-        )
+        key = keys.of_envelope(both["envelope"])
+        said = verify(both["envelope"], key, predicate_type=PREDICATES[spot.kind])
     except Forged as forged:
         return _refused(file, spot, forged)
     if not same(said, both["statement"]):
@@ -116,7 +126,7 @@ def read_statement(file: File, spot: Spot, keys: Keys) -> Said | Finding:
         return Finding("readable_differs", why, file.path, file.commit, spot.proposal)
     if statement_file(_object(both["statement"]), _object(both["envelope"])).encode() != file.data:
         return _refused(file, spot, Forged("wrong_rendering", ""))
-    return Said(file, spot, said, digest(said))
+    return Said(file, spot, said, digest(said), fingerprint(key))
 
 
 def read_plan(file: File, spot: Spot, keys: Keys) -> PlanFile | Finding:
@@ -144,7 +154,16 @@ def claimed(file: File) -> Object:
 
 
 def _carried(file: File) -> Iterable[Ed25519PublicKey]:
-    pem = claimed(file).get("key") if file.spot and file.spot.kind != "plan" else None
+    return _public(claimed(file).get("key") if file.spot and file.spot.kind != "plan" else None)
+
+
+def _successions(file: File) -> list[JSON]:
+    """What a statement brings of the line of keys."""
+    listed = claimed(file).get("keys") if file.spot and file.spot.kind != "plan" else None
+    return listed if isinstance(listed, list) else []
+
+
+def _public(pem: JSON) -> Iterable[Ed25519PublicKey]:
     try:
         return [public_from_pem(pem.encode())] if isinstance(pem, str) else []
     except BadKey:

@@ -67,10 +67,9 @@ def trailers(ledger: Ledger, lives: Mapping[str, Life]) -> Iterator[Finding]:
 
 
 def _expected(life: Life | None, name: str) -> set[str]:
-    ends = [s for s in life.ends if s.seq] if life else []
-    if life is None or not ends:
+    end = life.settled if life else None
+    if life is None or end is None:
         return set()
-    end = ends[-1]
     basis = f" ({end.text('basis')})" if end.text("basis") else ""
     by = end.predicate.get("approved_by")
     people = [a for a in by if isinstance(a, dict)] if isinstance(by, list) else []

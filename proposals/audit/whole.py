@@ -1,15 +1,18 @@
 """The whole audit: open everything, then the chain, each proposal, the branch, and the store."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from proposals.receipt import PlanFile
 
 from .chain import broken
-from .ledger import Ledger
+from .keys import out_of_line
+from .later import followed
+from .ledger import File, Ledger
 from .lives import Life, checked
-from .report import Finding, Report
+from .online import Shown, against_github, recorded
+from .report import CANNOT_SEE, CUT_OFF, EDITED, PRESSED, Finding, Report
 from .signed import Keys, Said, claimed, read_plan, read_statement
 from .tail import Kept, against_store
 from .trail import in_order, only_added, strange, trailers
@@ -31,20 +34,33 @@ class _Opened:
         return sorted((s for life in self.lives.values() for s in life.said), key=lambda s: s.seq)
 
 
-def audit(ledger: Ledger, keys: Keys, kept: Sequence[Kept] | None = None) -> Report:
-    """Audit a ledger by trusted keys; `kept` is what the server's store has of this repository."""
+def audit(
+    ledger: Ledger,
+    keys: Keys,
+    kept: Sequence[Kept] | None = None,
+    shown: Mapping[str, Shown] | None = None,
+) -> Report:
+    """Audit a ledger by trusted keys.
+
+    `kept` is what the server's store has of this repository, `shown` what GitHub shows today of
+    the recorded approvals, by their keys; None: nobody looked.
+    """
     opened = _open(ledger, keys)
     chain = opened.chain()
     newest = chain[-1] if chain else None
     repositories = Counter(_repository(said) for said in chain)
     repository = repositories.most_common(1)[0][0] if repositories else None
     findings = [*opened.findings, *broken(chain, opened.claimed)]
+    findings += out_of_line(chain, keys)
     for life in opened.lives.values():
         findings += checked(life, ledger, keys, newest)
+        findings += followed(life, opened.lives)
     findings += _one_repository(chain, repository)
     findings += [*only_added(ledger), *in_order(ledger, chain)]
     findings += [*strange(ledger), *trailers(ledger, opened.lives)]
     findings += against_store(chain, kept) if kept is not None else []
+    online = [*against_github(recorded(chain), shown)] if shown is not None else []
+    findings += [found for found in online if isinstance(found, Finding)]
     counts = Counter(f.proposal for f in findings)
     lives = sorted(opened.lives.values(), key=lambda x: (x.said[0].seq if x.said else 0, x.id))
     return Report(
@@ -56,8 +72,28 @@ def audit(ledger: Ledger, keys: Keys, kept: Sequence[Kept] | None = None) -> Rep
         last_digest=newest.digest if newest else "",
         rows=tuple(life.row(counts[life.id]) for life in lives),
         findings=tuple(dict.fromkeys(findings)),
-        notes=tuple(dict.fromkeys(note for life in lives for note in life.notes)),
+        notes=tuple(
+            dict.fromkeys(
+                [
+                    *(note for life in lives for note in life.notes),
+                    *(note for note in online if isinstance(note, str)),
+                ]
+            )
+        ),
+        cannot_see=_unseen(store=kept is not None, online=shown is not None),
     )
+
+
+def _unseen(*, store: bool, online: bool) -> tuple[str, ...]:
+    """What even this audit could not see."""
+    seen = {CUT_OFF: store, EDITED: online}
+    left = [words for words in CANNOT_SEE if not seen.get(words)]
+    return (*left, PRESSED) if online else tuple(left)
+
+
+def proven(files: Iterable[File], keys: Keys) -> list[Said]:
+    """The statements among these files that trusted keys signed, by their numbers."""
+    return _open(Ledger("", tuple(files)), keys).chain()
 
 
 def _open(ledger: Ledger, keys: Keys) -> _Opened:

@@ -1,14 +1,14 @@
 """The life of a proposal, top to bottom: asked, opened, decided, applied, ended, recovered."""
 
-from .aiming import same_page
+from .acquainting import caught_up, expired
 from .applying import read_back
-from .asking import Ask, propose, replan, revoke, withdraw
-from .asserting import barred, settle
+from .asking import Ask, propose, replan, revoke, same_call, withdraw
+from .asserting import barred, settle, settle_by_operator
 from .deciding import advance
-from .elsewhere import catch_up
-from .ending import expire
+from .elsewhere import catch_up, told_by_others
+from .ending import expiring
 from .explaining import explanation, look, meet
-from .ground import Ports, Refusal
+from .ground import Caps, Ports, Refusal
 from .holding import (
     alarm,
     as_shown,
@@ -19,13 +19,14 @@ from .holding import (
     survey,
     unfreeze,
 )
-from .recovering import recover
+from .recovering import recover, unplanned
 from .scribing import write_end
-from .shaking import put_back, reworded, taken_down, void
+from .shaking import edited, put_back, reworded, taken_down
 from .undoing import undo
 
 __all__ = [
     "Ask",
+    "Caps",
     "Ports",
     "Refusal",
     "advance",
@@ -34,7 +35,10 @@ __all__ = [
     "barred",
     "barred_by",
     "catch_up",
-    "expire",
+    "caught_up",
+    "edited",
+    "expired",
+    "expiring",
     "explanation",
     "freeze",
     "hold",
@@ -48,13 +52,15 @@ __all__ = [
     "resume",
     "revoke",
     "reworded",
-    "same_page",
+    "same_call",
     "settle",
+    "settle_by_operator",
     "survey",
     "taken_down",
+    "told_by_others",
     "undo",
     "unfreeze",
-    "void",
+    "unplanned",
     "withdraw",
     "write_end",
 ]

@@ -1,32 +1,37 @@
 """Applying: fence, apply once, read back, and say honestly what came of it."""
 
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from checks.simulate import Scene
 from checks.verdict import Verdict
 from proposals.canonical import JSON
 from proposals.evidence import stamp
-from proposals.lifecycle import Event, State
+from proposals.lifecycle import FINAL, Event, State
 from proposals.plan import Proposal
 from proposals.ports import (
     Checked,
     Fence,
-    Order,
     Outcome,
     Reading,
     Returned,
 )
-from proposals.store import Step
+from proposals.store import Problem, Step
 from proposals.tools import UnknownTool
+from proposals.vault import SecretsLost
 
 from .ending import told
 from .ground import Ports
+from .later import contradicted, not_known, undone
 from .scribing import fence
 from .statements import approvals, start_of
+from .veiling import known, seen, veiled
 
 AGAIN = timedelta(seconds=5)
 LATER = timedelta(minutes=5)
+RAREST = timedelta(days=1)
+GIVEN_UP = timedelta(days=7)
+UNRESOLVED = "outcome_unknown"
 
 
 async def run(ports: Ports, started: Proposal, verdict: Verdict, scene: Scene) -> timedelta | None:
@@ -54,7 +59,7 @@ async def run(ports: Ports, started: Proposal, verdict: Verdict, scene: Scene) -
         return LATER
     returned = await _applied(ports, started)
     if returned.outcome is Outcome.LOST:
-        await _unknown(ports, started, by, returned.why)
+        await _unknown(ports, started, by, veiled(ports, started, returned).why)
         return LATER
     await _returned(ports, started, by, returned)
     return None
@@ -68,7 +73,15 @@ async def _applied(ports: Ports, started: Proposal) -> Returned:
         tool = ports.catalog.find(started.tool)
     except UnknownTool as error:
         return Returned(Outcome.DID_NOTHING, why=str(error))
-    return await ports.runner.apply(tool, Order(started.plan.plan, started.id))
+    identity = tool.undo_identity() if started.undoes else tool.identity()
+    if identity != started.plan.plan["tool"]:
+        why = "Its server or its operator changed the tool at the last moment; it was not run."
+        return Returned(Outcome.DID_NOTHING, why=why)
+    try:
+        order = known(ports, started).order(started.id)
+    except SecretsLost as error:
+        return Returned(Outcome.DID_NOTHING, why=str(error))
+    return await ports.runner.apply(tool, order)
 
 
 def patience(ports: Ports, started: Proposal) -> timedelta:
@@ -90,8 +103,10 @@ async def read_back(ports: Ports, proposal: Proposal) -> Proposal:
     outcome = outcome_of(
         ports, "unknown", by, why=proposal.why or checked.why, checks=checked.checks
     )
-    ports.store.note(proposal.id, outcome=outcome)
-    ports.store.post(proposal.id, [Step("show"), Step("tell", key="unknown")], ports.now())
+    with ports.store.tx():
+        ports.store.note(proposal.id, outcome=outcome)
+        steps = [*not_known(ports, proposal, outcome), Step("show"), Step("tell", key="unknown")]
+        ports.store.post(proposal.id, steps, ports.now())
     return ports.store.proposal(proposal.id) or proposal
 
 
@@ -99,9 +114,34 @@ async def look_for(ports: Ports, unknown: Proposal) -> timedelta | None:
     """Look again whether what nobody knows of shows by now; how long until the next look.
 
     A paused process may finish late; only its success settles anything, and nobody is told twice.
+    It is looked at ever more rarely, and no longer after a week: then people are told so.
     """
     checked = await _verify(ports, unknown, None)
-    return None if _seen_applied(ports, unknown, checked) else LATER
+    if _seen_applied(ports, unknown, checked):
+        return None
+    moves = ports.store.history(unknown.id)
+    since = max(move["at"] for move in moves if move["target"] == State.UNKNOWN)
+    age = ports.now() - datetime.fromtimestamp(since / 1000, UTC)
+    if age < GIVEN_UP:
+        return min(max(age, LATER), RAREST)
+    stop_looking(ports, unknown)
+    return None
+
+
+def stop_looking(ports: Ports, unknown: Proposal) -> None:
+    """Tell people, once, that only they can settle it from now on."""
+    digest = unknown.plan.digest.removeprefix("sha256:")[:12]
+    text = (
+        f"Nobody knows what came of this, and after {GIVEN_UP.days} days Placet looks no longer by "
+        "itself.\n\nLook whether it was done, then comment "
+        f"`/resolve {digest} applied <why>` or `/resolve {digest} failed <why>`.\n"
+    )
+    why = f"its outcome is unknown since {GIVEN_UP.days} days; a person must look, and resolve it"
+    found = Problem(unknown.repository, UNRESOLVED, why, proposal=unknown.id)
+    with ports.store.tx():
+        ports.store.trouble(found, ports.now())
+        step = Step("reply", key="unknown:over", text=text)
+        ports.store.post(unknown.id, [step], ports.now())
 
 
 def _seen_applied(ports: Ports, unknown: Proposal, checked: Checked) -> Proposal | None:
@@ -110,7 +150,9 @@ def _seen_applied(ports: Ports, unknown: Proposal, checked: Checked) -> Proposal
     if now is None or now.state is not State.UNKNOWN or checked.reading is not Reading.VERIFIED:
         return None
     by: list[JSON] = (now.outcome or {}).get("approved_by", [])
-    outcome = outcome_of(ports, "applied", by, basis="verified", checks=checked.checks)
+    outcome = outcome_of(
+        ports, "applied", by, basis="verified", checks=checked.checks, after=checked.after or None
+    )
     return finish(ports, now, Event.SUCCEEDED, outcome)
 
 
@@ -118,8 +160,9 @@ async def _returned(
     ports: Ports, started: Proposal, by: list[JSON], returned: Returned
 ) -> Proposal:
     """Settle an apply that answered: its own no, or its yes as far as reading back bears it."""
+    kept = veiled(ports, started, returned)
     if returned.outcome is Outcome.DID_NOTHING:
-        outcome = outcome_of(ports, "failed", by, why=returned.why)
+        outcome = outcome_of(ports, "failed", by, why=kept.why)
         return finish(ports, started, Event.DID_NOTHING, outcome)
     checked = await _verify(ports, started, returned.result)
     if checked.reading is Reading.CONTRADICTED:
@@ -132,8 +175,9 @@ async def _returned(
         by,
         basis=checked.reading.value,
         why=checked.why,
-        result=returned.result,
+        result=kept.result,
         checks=checked.checks,
+        after=checked.after or None,
     )
     return finish(ports, started, Event.SUCCEEDED, outcome)
 
@@ -152,19 +196,30 @@ async def _verify(ports: Ports, proposal: Proposal, result: JSON) -> Checked:
         tool = ports.catalog.find(proposal.tool)
     except UnknownTool:
         return Checked(Reading.UNVERIFIED, why="the tool is no longer declared")
-    return await ports.runner.verify(tool, Order(proposal.plan.plan, proposal.id), result)
+    try:
+        order = known(ports, proposal).order(proposal.id)
+    except SecretsLost as error:
+        return Checked(Reading.UNVERIFIED, why=str(error))
+    return seen(ports, proposal, await ports.runner.verify(tool, order, result))
 
 
 def finish(ports: Ports, proposal: Proposal, event: Event, outcome: dict[str, Any]) -> Proposal:
     """Commit an outcome and what must be told of it, together."""
-    steps = told(proposal, outcome)
     changes = {"outcome": outcome, "why": str(outcome.get("why", ""))[:300]}
     if "reason" in outcome:
         changes["reason"] = outcome["reason"]
     with ports.store.tx():
+        now = ports.store.proposal(proposal.id) or proposal
+        if now.state in FINAL and event in (Event.SUCCEEDED, Event.DID_NOTHING):
+            contradicted(ports, now, outcome)
+            return now
+        steps = told(ports.store, proposal, outcome)
+        if steps and steps[0].key != "end":
+            changes["outcome"] = {**outcome, "receipt": steps[0].key}
         over = ports.store.move(proposal.id, event, ports.now(), steps, **changes)
+        ports.store.solved(over.repository, UNRESOLVED, over.id)
         if over.undoes and over.state is State.APPLIED:
-            ports.store.post(over.undoes, [Step("show")], ports.now())
+            undone(ports, over)
     return over
 
 

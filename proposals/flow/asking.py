@@ -4,17 +4,20 @@ import secrets
 from dataclasses import dataclass
 
 from checks.facts import Person
-from proposals.canonical import JSON, NotCanonical, check, same
+from proposals.canonical import JSON, NotCanonical, check
 from proposals.lifecycle import ALIVE, Event, State
 from proposals.plan import Aim, Proposal, Target
 from proposals.store import Agent
 from proposals.tools import BadArguments, Tool, UnknownTool
+from proposals.vault import SecretsLost
 
 from .aiming import aimed, same_page
 from .ending import end
 from .ground import DEFAULT_WAIT, Ports, Refusal
 from .planning import plan_first
+from .restraint import restrained, room, turned_down
 from .undoing import undo
+from .veiling import asked, known, lost, same_arguments
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,13 +42,16 @@ async def propose(ports: Ports, ask: Ask) -> Proposal:
     The proposal comes back pinned, or ended when its dry run gave no plan. Raises Refusal.
     """
     tool = _tool(ports, ask.tool)
-    if ask.aim and ask.key and (known := ports.store.keyed(ask.agent.name, ask.key)):
-        return _again(known, ask)  # its page may have moved since
+    if ask.aim and ask.key and (kept := ports.store.keyed(ask.agent.name, ask.key)):
+        return _again(ports, kept, ask)  # its page may have moved since
     fresh = _proposal(ports, ask, tool, await aimed(ports, tool, ask.aim))
-    kept = ports.store.add(fresh, ports.now())
-    if kept.id != fresh.id:
-        return _again(kept, ask)
-    return await plan_first(ports, fresh, tool)
+    if kept := ports.store.same_call(fresh, ports.now()):
+        return _again(ports, kept, ask)
+    if rejected := turned_down(ports, fresh):
+        return rejected
+    room(ports, fresh.agent)
+    ports.store.add(fresh, ports.now())
+    return restrained(ports, await plan_first(ports, fresh, tool))
 
 
 def withdraw(
@@ -86,9 +92,13 @@ async def replan(ports: Ports, old: Proposal) -> Proposal:
     agent = ports.store.agent(old.agent)
     if agent is None or agent.revoked:
         raise Refusal("agent_revoked", "The agent may no longer ask.", "Ask the operator.", 409)
+    try:
+        arguments = known(ports, old).arguments
+    except SecretsLost as error:
+        raise lost(error) from None
     _supersede(ports, old)
     aim = old.target.aim if old.target else None
-    ask = Ask(agent, old.tool, old.arguments, said=old.said, parent=old.id, aim=aim)
+    ask = Ask(agent, old.tool, arguments, said=old.said, parent=old.id, aim=aim)
     return await propose(ports, ask)
 
 
@@ -101,6 +111,11 @@ async def _undo_again(ports: Ports, original: Proposal, old: Proposal) -> Propos
 def _supersede(ports: Ports, old: Proposal) -> None:
     if old.state in ALIVE:
         end(ports, old, Event.SUPERSEDED, "superseded", "A new plan was asked for.")
+
+
+def same_call(ports: Ports, kept: Proposal, ask: Ask) -> bool:
+    """Whether a proposal was asked for by the very same call of its tool, tied to the same page."""
+    return same_arguments(ports, kept, ask.arguments) and same_page(kept, ask.aim)
 
 
 def _tool(ports: Ports, name: str) -> Tool:
@@ -123,7 +138,7 @@ def _proposal(ports: Ports, ask: Ask, tool: Tool, target: Target | None) -> Prop
     except NotCanonical as error:
         raise Refusal(error.code, str(error), "Send it in a form that JSON keeps exact.") from None
     now = ports.now()
-    return Proposal(
+    fresh = Proposal(
         id="p_" + secrets.token_hex(8),
         agent=ask.agent.name,
         tool=tool.name,
@@ -139,11 +154,15 @@ def _proposal(ports: Ports, ask: Ask, tool: Tool, target: Target | None) -> Prop
         parent=ask.parent,
         target=target,
     )
+    try:
+        return asked(ports, fresh, tool, ports.store.proposal(ask.parent or ""))
+    except SecretsLost as error:
+        raise lost(error) from None
 
 
-def _again(kept: Proposal, ask: Ask) -> Proposal:
+def _again(ports: Ports, kept: Proposal, ask: Ask) -> Proposal:
     """The proposal this call already has; the same key with another call is a conflict."""
-    if kept.tool == ask.tool and same(kept.arguments, ask.arguments) and same_page(kept, ask.aim):
+    if kept.tool == ask.tool and same_call(ports, kept, ask):
         return kept
     raise Refusal(
         "key_conflict",

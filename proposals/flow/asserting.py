@@ -1,15 +1,20 @@
-"""People settle what the world could not: who may, and the outcome on their word."""
+"""People settle what the world could not: who may, and the outcome on their word.
+
+Where nobody can comment, the operator does.
+"""
+
+from collections.abc import Mapping
 
 from checks.counting import matched
-from checks.facts import Access, Person
+from checks.facts import Person
 from checks.reasons import Reason
 from checks.voices import ineligible
-from proposals.lifecycle import Event
+from proposals.lifecycle import Event, State
 from proposals.plan import Proposal
-from proposals.ports import Sight
 
 from .applying import finish, outcome_of
-from .ground import Ports, facts, pinned_sources, teams
+from .ground import Ports, Refusal, facts, pinned_sources, teams, unlooked
+from .holding import barred_by
 
 
 async def barred(ports: Ports, proposal: Proposal, person: Person) -> Reason | None:
@@ -19,7 +24,7 @@ async def barred(ports: Ports, proposal: Proposal, person: Person) -> Reason | N
     """
     sources = pinned_sources(ports, proposal)
     access = await ports.forge.access(proposal, person, teams(sources, proposal.tool))
-    known = facts(ports, proposal, _as_pinned(proposal, person, access))
+    known = facts(ports, proposal, unlooked(proposal, (), {person.id: access}))
     rules = [rule for _, _, rule in matched(known, sources)]
     if not rules:
         return Reason.NO_RULE
@@ -31,29 +36,36 @@ def settle(ports: Ports, proposal: Proposal, person: Person, applied: bool, why:
 
     Raises lifecycle.IllegalMoveError when the outcome is known.
     """
-    by = (proposal.outcome or {}).get("approved_by", [])
-    asserted = {"id": person.id, "login": person.login, "why": why[:300]}
+    by = {"id": person.id, "login": person.login, "why": why[:300]}
+    return _on_the_word(ports, proposal, applied, f"@{person.login} says so.", by)
+
+
+def settle_by_operator(ports: Ports, proposal: Proposal, applied: bool, why: str) -> Proposal:  # noqa: FBT001
+    """The same on the operator's word, where people have no page to say it on; else Refusal."""
+    if proposal.state is not State.UNKNOWN:
+        hint = "Only an unknown outcome can be settled."
+        raise Refusal("not_unknown", f"It is {proposal.state}.", hint, 409)
+    if proposal.at.number and not barred_by(ports, proposal.repository):
+        hint = f"Somebody who may decide must comment /resolve on {proposal.at.url}."
+        raise Refusal("has_a_page", "Its people can settle it themselves.", hint, 409)
+    by: dict[str, object] = {"operator": True, "why": why[:300]}
+    return _on_the_word(ports, proposal, applied, "The operator of Placet says so.", by)
+
+
+def _on_the_word(
+    ports: Ports,
+    proposal: Proposal,
+    applied: bool,  # noqa: FBT001
+    words: str,
+    asserted_by: Mapping[str, object],
+) -> Proposal:
     outcome = outcome_of(
         ports,
         "applied" if applied else "failed",
-        by,
+        (proposal.outcome or {}).get("approved_by", []),
         basis="asserted",
-        asserted_by=asserted,
-        why=f"@{person.login} says so.",
+        asserted_by=dict(asserted_by),
+        why=words,
     )
     event = Event.ASSERTED_APPLIED if applied else Event.ASSERTED_FAILED
     return finish(ports, proposal, event, outcome)
-
-
-def _as_pinned(proposal: Proposal, person: Person, access: Access) -> Sight:
-    place = proposal.at
-    return Sight(
-        head=place.head,
-        base=place.base,
-        is_open=True,
-        merged=False,
-        draft=False,
-        view_intact=True,
-        voices=(),
-        access={person.id: access},
-    )

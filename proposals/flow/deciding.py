@@ -1,24 +1,24 @@
 """Deciding: look, judge, claim, plan again, look again, judge again, start."""
 
 import secrets
-from collections.abc import Sequence
 from datetime import timedelta
 
-from checks.facts import Stance
 from checks.reasons import Reason, Weight
 from checks.simulate import Scene
 from checks.verdict import Decision, Verdict, judge
-from checks.wording import reply_to
 from proposals.canonical import Missing
 from proposals.lifecycle import Event, IllegalMoveError, State
 from proposals.plan import Proposal, difference, drifted
-from proposals.ports import ForgeError, Lost, PlanFailed, PolicyFile, Refused, Unavailable
+from proposals.ports import ForgeError, Lost, PlanFailed, PolicyFile, Refused, Sight, Unavailable
 from proposals.store import Started, Step
+from proposals.vault import LOST
 
+from .acquainting import acquaint
+from .answering import answers
 from .applying import look_for, run
 from .elsewhere import begun_elsewhere, suspected, taken_over
 from .ending import end, event_of
-from .ground import Ports, facts, pinned_sources, source, teams
+from .ground import Ports, facts, pinned_sources, source, teams, unlooked
 from .holding import VERDICT, barred_by, freed, hold, tell_held
 from .opening import open_
 from .planning import plan_again
@@ -29,13 +29,7 @@ from .undoing import NO_UNDO
 TRIES = 3
 SOON = timedelta(seconds=2)
 LATER = timedelta(seconds=30)
-NO_ANSWER = frozenset({"tool_not_started", "tool_failed"})
-
-_UNANSWERED = frozenset(
-    {Reason.NOT_A_PERSON, Reason.SUPERSEDED_STANCE, Reason.GONE, Reason.DISMISSED}
-    # on somebody's page: said once for all plans there, or not at all
-    | {Reason.DIGEST_REQUIRED, Reason.REVIEW_IS_ABOUT_THE_CODE}
-)
+NO_ANSWER = frozenset({"tool_not_started", "tool_failed", "upstream_down", "not_readable", LOST})
 
 
 async def advance(ports: Ports, id_: str) -> timedelta | None:
@@ -52,6 +46,8 @@ async def advance(ports: Ports, id_: str) -> timedelta | None:
         tell_held(ports, proposal, bar.code, bar.why)
         return LATER
     try:
+        await acquaint(ports, proposal.repository)
+        proposal = ports.store.proposal(id_) or proposal
         if proposal.state is State.PINNED and proposal.expires > ports.now():
             proposal = await open_(ports, proposal)
             freed(ports, proposal)
@@ -80,15 +76,27 @@ def put_off(ports: Ports, id_: str, error: Exception) -> timedelta:
 
 
 async def decide(ports: Ports, proposal: Proposal) -> timedelta | None:
-    """Judge by a cheap look first; only a yes is worth a claim and a second plan."""
+    """Judge by the cheapest look that says no; only a yes is worth a claim and a second plan.
+
+    Whether the people who spoke are enough needs no look at the page; if they are, the second look
+    reads everything anyway.
+    """
     voices = ports.store.voices(proposal.id)
-    sight = await ports.forge.glance(proposal, voices)
-    freed(ports, proposal)
-    verdict = judge(facts(ports, proposal, sight), pinned_sources(ports, proposal), ports.now())
-    if verdict.decision is not Decision.APPROVED:
-        return await report(ports, proposal, verdict)
+    people = await ports.forge.people(proposal, voices)
+    first = _judged(ports, proposal, unlooked(proposal, voices, people))
+    if first.decision is not Decision.APPROVED:
+        sight = await ports.forge.glance(proposal, voices, people)
+        freed(ports, proposal)
+        verdict = _judged(ports, proposal, sight)
+        if verdict.decision is not Decision.APPROVED:
+            return await report(ports, proposal, verdict)
     claimed = ports.store.move(proposal.id, Event.GRANTED, ports.now(), nonce=secrets.token_hex(16))
     return await settle_claim(ports, claimed)
+
+
+def _judged(ports: Ports, proposal: Proposal, sight: Sight) -> Verdict:
+    """The verdict by the floor and the policy at propose."""
+    return judge(facts(ports, proposal, sight), pinned_sources(ports, proposal), ports.now())
 
 
 async def settle_claim(ports: Ports, claimed: Proposal) -> timedelta | None:
@@ -104,6 +112,7 @@ async def settle_claim(ports: Ports, claimed: Proposal) -> timedelta | None:
         except Exception:
             release(ports, claimed, "a fault of Placet's own; its log says which")
             raise
+        freed(ports, current)
         if verdict.decision is not Decision.APPROVED:
             return await report(ports, current, verdict)
         keep(ports, current, verdict)
@@ -185,25 +194,24 @@ async def report(ports: Ports, proposal: Proposal, verdict: Verdict) -> timedelt
         finding = verdict.why(Weight.ENDS)
         if finding:
             end(ports, proposal, event_of(finding.reason), finding.reason, finding.because)
+            if finding.reason is Reason.EDITED_TOO_OFTEN:
+                ports.store.post(proposal.id, [Step("restore", key="last")], ports.now())
         return None
     if proposal.state is State.CLAIMED:
         release(ports, proposal, "a second look said no")
-    show(ports, proposal, verdict)
+    wait = show(ports, proposal, verdict)
     if any(f.reason is Reason.VIEW_EDITED for f in verdict.findings):
         await put_back(ports, proposal)
         return SOON
-    return LATER if verdict.decision is Decision.DOUBTFUL else None
+    return LATER if verdict.decision is Decision.DOUBTFUL else wait
 
 
-def show(ports: Ports, proposal: Proposal, verdict: Verdict) -> None:
-    """Queue the check run's update and one answer to each stance that did not count."""
+def show(ports: Ports, proposal: Proposal, verdict: Verdict) -> timedelta | None:
+    """Queue the check run's update and the answers; how long until some answers may be due."""
     keep(ports, proposal, verdict)
-    replies: Sequence[Step] = [
-        Step("reply", key=h.voice.key, text=reply_to(h))
-        for h in verdict.heard
-        if h.reason and h.reason not in _UNANSWERED and h.voice.stance is Stance.APPROVE
-    ]
+    replies, wait = answers(verdict, ports.now())
     ports.store.post(proposal.id, [Step("show"), *replies], ports.now())
+    return wait
 
 
 def keep(ports: Ports, proposal: Proposal, verdict: Verdict) -> None:

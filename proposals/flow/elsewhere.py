@@ -10,6 +10,7 @@ from proposals.lifecycle import Event, State
 from proposals.plan import Proposal
 from proposals.ports import Fence, ForgeError
 
+from .acquainting import caught_up
 from .applying import outcome_of, read_back
 from .ground import Ports
 
@@ -45,8 +46,20 @@ def suspected(ports: Ports, proposal: Proposal) -> None:
     ports.store.halt(why, ports.now(), proposal.repository)
 
 
+def told_by_others(ports: Ports, proposal: Proposal) -> None:
+    """Say nothing more of a proposal that ended here and started elsewhere; halt its repository."""
+    with ports.store.tx():
+        ports.store.silence(proposal.id, WHY)
+        suspected(ports, proposal)
+
+
 async def catch_up(ports: Ports, repository: int) -> list[Proposal]:
-    """Take over all that was begun elsewhere, before an operator lets a repository go on."""
+    """Take over all that was begun elsewhere, before an operator lets a repository go on.
+
+    Signed statements first; then what only stands there. Raises ForgeError.
+    """
+    await caught_up(ports, repository)
+    ports.lines.met.discard(repository)
     found = []
     for proposal in ports.store.alive():
         if proposal.repository != repository or proposal.state is not State.OPEN:

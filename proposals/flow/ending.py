@@ -1,13 +1,15 @@
 """Ends: whatever ends a proposal is decided once, written down, and then told."""
 
 import json
+from collections.abc import Collection
+from datetime import datetime, timedelta
 from typing import Any
 
 from checks.reasons import Reason
 from proposals.evidence import stamp
 from proposals.lifecycle import Event, State, can
 from proposals.plan import Proposal
-from proposals.store import Step
+from proposals.store import Step, Store
 
 from .ground import Ports
 from .statements import end_of
@@ -17,6 +19,8 @@ _EVENTS = {
     Reason.WITHDRAWN: Event.WITHDRAWN,
     Reason.EXPIRED: Event.EXPIRED,
 }
+
+WORTH_A_WARNING = timedelta(hours=1)
 
 
 def event_of(reason: Reason) -> Event:
@@ -31,31 +35,46 @@ def end(
 
     Raises lifecycle.IllegalMoveError when it has started or ended meanwhile.
     """
-    outcome = {
-        "outcome": "ended",
-        "reason": reason,
-        "why": why,
-        "at": stamp(ports.now()),
-        **more,
-    }
-    steps = told(proposal, outcome)
+    return ended(ports.store, proposal, event, reason, why, ports.now(), **more)
+
+
+def ended(
+    store: Store,
+    proposal: Proposal,
+    event: Event,
+    reason: str,
+    why: str,
+    now: datetime,
+    **more: Any,
+) -> Proposal:
+    """The same for whoever has no more than the store."""
+    outcome = {"outcome": "ended", "reason": reason, "why": why, "at": stamp(now), **more}
+    steps = told(store, proposal, outcome)
     changes = {"reason": reason, "why": why, "outcome": outcome}
-    return ports.store.move(proposal.id, event, ports.now(), steps, **changes)
+    return store.move(proposal.id, event, now, steps, **changes)
 
 
-def told(proposal: Proposal, outcome: dict[str, Any]) -> list[Step]:
-    """What GitHub must be told at an end: the receipt first, then what people see.
-
-    The receipt gets its number and signature when it is written, in the order of the ledger.
-    """
+def told(store: Store, proposal: Proposal, outcome: dict[str, Any]) -> list[Step]:
+    """What GitHub must be told at an end: the receipt first, then what people see."""
     if proposal.place is None:
         return []
-    said = json.dumps(end_of(proposal, outcome))
-    return [Step("end", text=said), Step("settle"), Step("show"), Step("tell")]
+    return [receipt(store, proposal, outcome), Step("settle"), Step("show"), Step("tell")]
 
 
-def expire(ports: Ports) -> list[Proposal]:
-    """End what waited too long; part of the sweep, so that people are told in time."""
+def receipt(store: Store, proposal: Proposal, said: dict[str, Any]) -> Step:
+    """The next statement of what came of a published proposal: end.json, then end-2.json, ...
+
+    It gets its number in the chain and its signature when it is written, in the ledger's order.
+    """
+    kind = store.next_end(proposal.id)
+    return Step("end", key=kind, text=json.dumps(end_of(proposal, said)))
+
+
+def expire(ports: Ports, unsure: Collection[int]) -> list[Proposal]:
+    """End what waited too long; part of the sweep, so that people are told in time.
+
+    `unsure`: repositories whose ledger may say that it was decided elsewhere.
+    """
     now = ports.now()
     waiting = (State.PINNED, State.OPEN)
     late = [p for p in ports.store.alive() if p.state in waiting and p.expires <= now]
@@ -63,5 +82,13 @@ def expire(ports: Ports) -> list[Proposal]:
     return [
         end(ports, p, Event.EXPIRED, Reason.EXPIRED, why)
         for p in late
-        if can(p.state, Event.EXPIRED)
+        if can(p.state, Event.EXPIRED) and p.repository not in unsure
     ]
+
+
+def expiring(ports: Ports) -> list[Proposal]:
+    """What is open and in the last quarter of its time, or its last hour, if it waits that long."""
+    now = ports.now()
+    waiting = [p for p in ports.store.alive() if p.state is State.OPEN and p.expires > now]
+    long = [(p, p.expires - p.created) for p in waiting if p.expires - p.created >= WORTH_A_WARNING]
+    return [p for p, wait in long if p.expires - now <= min(wait / 4, WORTH_A_WARNING)]

@@ -15,9 +15,9 @@ from checks.simulate import Scene, named_in
 from checks.verdict import Verdict, judge
 from proposals.lifecycle import State
 from proposals.plan import Proposal
-from proposals.ports import ForgeError, PolicyFile, Sight
+from proposals.ports import ForgeError, PolicyFile
 
-from .ground import Ports, Refusal, facts, pinned_sources, source, teams
+from .ground import Ports, Refusal, facts, pinned_sources, source, teams, unlooked
 
 SCHEMA = "placet.explanation/v1"
 PATIENCE = 5.0  # seconds that GitHub gets to answer
@@ -135,15 +135,5 @@ def _stored(ports: Ports, proposal: Proposal, note: str, why: str) -> Looked:
 
 def _held(ports: Ports, proposal: Proposal) -> Facts:
     """The facts as the store has them; nobody's access is known."""
-    place = proposal.at
-    sight = Sight(
-        head=place.head,
-        base=place.base,
-        is_open=True,
-        merged=False,
-        draft=False,
-        view_intact=True,
-        voices=tuple(ports.store.voices(proposal.id)),
-        access={},
-    )
+    sight = unlooked(proposal, ports.store.voices(proposal.id), {})
     return facts(ports, proposal, sight)

@@ -2,11 +2,12 @@
 
 import asyncio
 from collections import defaultdict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from decimal import Decimal
 
-from checks.facts import Facts
+from checks.facts import Access, Facts, Voice
 from checks.policy import Policy, PolicyError, Source, load
 from proposals.plan import Proposal
 from proposals.ports import Forge, PolicyFile, Sight
@@ -14,6 +15,7 @@ from proposals.receipt import Signer
 from proposals.runner import Runner
 from proposals.store import Store
 from proposals.tools import Catalog
+from proposals.vault import Vault
 
 DEFAULT_WAIT = timedelta(hours=24)
 
@@ -33,12 +35,24 @@ class Lines:
 
     def __init__(self) -> None:
         self._locks = defaultdict[int, asyncio.Lock](asyncio.Lock)
+        self.planning: set[str] = set()
+        """Proposals that this process is planning right now."""
         self.looked: set[int] = set()
+        """Repositories to whose ledger this process may write: it was as the store has it."""
+        self.met: set[int] = set()
         """Repositories whose ledger was compared with the store since this process began."""
 
     def of(self, repository: int) -> asyncio.Lock:
         """Hold this while a statement of the repository is numbered and written."""
         return self._locks[repository]
+
+
+@dataclass(frozen=True, slots=True)
+class Caps:
+    """What one agent may have waiting: so many proposals, and so much cost of each unit."""
+
+    waiting: int | None = None
+    cost: Mapping[str, Decimal] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +68,9 @@ class Ports:
     repositories: Mapping[str, int]
     floors: Mapping[str, Policy] = field(default_factory=dict)
     machines: frozenset[int] = frozenset()
+    caps: Caps = Caps()
     lines: Lines = field(default_factory=Lines)
+    vault: Vault = field(default_factory=Vault)
 
 
 def facts(ports: Ports, proposal: Proposal, sight: Sight) -> Facts:
@@ -77,6 +93,8 @@ def facts(ports: Ports, proposal: Proposal, sight: Sight) -> Facts:
         draft=sight.draft,
         moved=proposal.moved,
         view_intact=sight.view_intact,
+        edits=proposal.edits,
+        askers=proposal.askers,
         machines=ports.machines,
         contributors=proposal.contributors,
         people=proposal.people,
@@ -87,6 +105,22 @@ def facts(ports: Ports, proposal: Proposal, sight: Sight) -> Facts:
         halted=ports.store.halted(proposal.repository),
         form=proposal.form,
         announced=place.announced,
+        agent=proposal.agent,
+    )
+
+
+def unlooked(proposal: Proposal, voices: Iterable[Voice], people: Mapping[int, Access]) -> Sight:
+    """The page as it was when it opened, for what can be judged before anybody looks at it."""
+    place = proposal.at
+    return Sight(
+        head=place.head,
+        base=place.base,
+        is_open=True,
+        merged=False,
+        draft=False,
+        view_intact=True,
+        voices=tuple(voices),
+        access=people,
     )
 
 

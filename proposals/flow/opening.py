@@ -1,5 +1,7 @@
 """Opening: a pinned plan is shown where people can decide about it."""
 
+from collections.abc import Mapping
+
 from checks.facts import NOBODY
 from checks.policy import PolicyError, Rule, load
 from proposals.lifecycle import Event, State
@@ -10,6 +12,9 @@ from .ending import end
 from .ground import Ports
 from .statements import plan_bytes
 from .undoing import announce
+
+SHOWN = 5
+"""How many of those the agent works for are named on the page; each costs a request an hour."""
 
 
 async def open_(ports: Ports, proposal: Proposal) -> Proposal:
@@ -45,21 +50,41 @@ async def _with_policy(ports: Ports, proposal: Proposal) -> Proposal:
     A missing or unusable policy is pinned as such: nobody can approve, and the page says so.
     """
     file = await ports.forge.policy(proposal.repository)
-    changes: dict[str, object] = {"policy": file.text or "", "policy_blob": file.blob}
+    changes: dict[str, object] = {
+        "policy": file.text or "",
+        "policy_blob": file.blob,
+        "policy_guarded": file.guarded,
+    }
     try:
         hit = load(file.text or "").rule_for(proposal.tool)
     except PolicyError:
         hit = None
+    changes["behind"] = await ports.forge.called(
+        proposal.repository, sorted(proposal.identities)[:SHOWN]
+    )
     if hit:
         changes["expires"] = proposal.created + hit[1].expires
-        changes["people"] = await _people(ports, proposal, hit[1])
+        changes["people"] = people = await _people(ports, proposal, hit[1])
+        changes["candidates"] = await _candidates(ports, proposal, hit[1], people)
     return ports.store.note(proposal.id, **changes)
 
 
 async def _people(ports: Ports, proposal: Proposal, rule: Rule) -> dict[str, int]:
     """The ids of everybody whom a rule names: a login can change hands, an id cannot."""
-    logins = sorted(rule.users())
+    logins = sorted(rule.logins())
     if not logins:
         return {}
     found = await ports.forge.resolve(proposal.repository, logins)
     return {login: found.get(login) or NOBODY for login in logins}
+
+
+async def _candidates(
+    ports: Ports, proposal: Proposal, rule: Rule, people: Mapping[str, int]
+) -> dict[str, int]:
+    """Those whom the rule names or who are in its teams, but for whoever is excluded anyway."""
+    teams = sorted(rule.teams())
+    members = await ports.forge.members(proposal.repository, teams) if teams else {}
+    out = {NOBODY, *proposal.identities, *proposal.askers, *ports.machines}
+    named = [(login, people[login]) for login in sorted(rule.users())]
+    by_id = {id_: login for login, id_ in (*named, *members.items())}
+    return {login: id_ for id_, login in by_id.items() if id_ not in out}

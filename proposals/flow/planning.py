@@ -7,6 +7,7 @@ from proposals.tools import BadArguments, Tool, UnknownTool, title, undo_title
 
 from .ending import end
 from .ground import Ports
+from .veiling import done, known, pinned
 
 
 async def plan_first(ports: Ports, fresh: Proposal, tool: Tool) -> Proposal:
@@ -14,16 +15,28 @@ async def plan_first(ports: Ports, fresh: Proposal, tool: Tool) -> Proposal:
 
     What ended it meanwhile stands.
     """
+    ports.lines.planning.add(fresh.id)
     try:
-        pinned = await ports.runner.plan_twice(tool, fresh.arguments, _done(ports, fresh))
+        return await _planned(ports, fresh, tool)
+    finally:
+        ports.lines.planning.discard(fresh.id)
+
+
+async def _planned(ports: Ports, fresh: Proposal, tool: Tool) -> Proposal:
+    try:
+        own = known(ports, fresh)
+        with own.covering():
+            runner = ports.runner.under(own.veil)
+            plan = await runner.plan_twice(tool, own.arguments, _done(ports, fresh))
     except (PlanFailed, BadArguments) as error:
         return _planless(ports, fresh, error)
     now = _now(ports, fresh)
     if now.state is not State.PLANNING:
         return now
     original = ports.store.proposal(fresh.undoes or "")
-    summary = undo_title(original.summary) if original else title(tool, pinned.plan)
-    return ports.store.move(fresh.id, Event.PLANNED, ports.now(), pinned=pinned, summary=summary)
+    summary = undo_title(original.summary) if original else title(tool, plan.plan)
+    changes = pinned(ports, fresh, plan) | {"summary": summary}
+    return ports.store.move(fresh.id, Event.PLANNED, ports.now(), **changes)
 
 
 async def plan_again(ports: Ports, proposal: Proposal) -> Pinned:
@@ -32,16 +45,16 @@ async def plan_again(ports: Ports, proposal: Proposal) -> Pinned:
         tool = ports.catalog.find(proposal.tool)
     except UnknownTool as error:
         raise PlanFailed("tool_changed", str(error)) from None
-    return await ports.runner.plan_again(tool, proposal.arguments, _done(ports, proposal))
+    own = known(ports, proposal)
+    with own.covering():
+        runner = ports.runner.under(own.veil)
+        return await runner.plan_again(tool, own.arguments, _done(ports, proposal))
 
 
 def _done(ports: Ports, proposal: Proposal) -> Done | None:
     """What an undo takes back, as it was applied; None for a call."""
     original = ports.store.proposal(proposal.undoes) if proposal.undoes else None
-    if original is None:
-        return None
-    receipt = original.outcome or {}
-    return Done(original.plan.plan, receipt.get("result"), receipt)
+    return done(ports, original) if original else None
 
 
 def _planless(ports: Ports, proposal: Proposal, error: PlanFailed | BadArguments) -> Proposal:

@@ -13,10 +13,12 @@ from .ground import Ports
 from .scribing import settle_number
 
 _WHY = {
+    State.PLANNING: "The server stopped while the tool was planning. Nothing was done; ask again.",
     State.CLAIMED: "the server stopped while this was decided",
     State.STARTED: "The server stopped while the tool was running.",
 }
 _BROKE_OFF = {
+    State.PLANNING: "Placet broke off while the tool was planning. Nothing was done; ask again.",
     State.CLAIMED: "Placet broke off while this was decided",
     State.STARTED: "Placet could not keep what came of it: its store had stopped.",
 }
@@ -39,10 +41,16 @@ async def pick_up(ports: Ports, proposal: Proposal) -> Proposal:
 
     Only for a caller who knows that nothing of the proposal goes on now.
     """
-    if proposal.state not in _BROKE_OFF:
+    if proposal.state not in (State.CLAIMED, State.STARTED):
         return proposal
     moved = _settle(ports, proposal, _BROKE_OFF)
     return await _find_out(ports, moved) if moved.state is State.UNKNOWN else moved
+
+
+def unplanned(ports: Ports) -> list[Proposal]:
+    """End every planning that broke off in this very process; part of the sweep."""
+    found = [p for p in ports.store.alive() if p.state is State.PLANNING]
+    return [_settle(ports, p, _BROKE_OFF) for p in found if p.id not in ports.lines.planning]
 
 
 async def _find_out(ports: Ports, unknown: Proposal) -> Proposal:
@@ -53,8 +61,7 @@ async def _find_out(ports: Ports, unknown: Proposal) -> Proposal:
 
 def _settle(ports: Ports, proposal: Proposal, words: Mapping[State, str]) -> Proposal:
     if proposal.state is State.PLANNING:
-        why = "The server stopped while the tool was planning. Nothing was done; ask again."
-        return end(ports, proposal, Event.CRASH, "interrupted", why)
+        return end(ports, proposal, Event.CRASH, "interrupted", words[State.PLANNING])
     changes: dict[str, Any] = {"why": words[proposal.state]}
     changes |= {"nonce": None} if proposal.state is State.CLAIMED else {"reason": "unknown"}
     return ports.store.move(proposal.id, Event.CRASH, ports.now(), **changes)

@@ -61,22 +61,39 @@ def outlived(ports: Ports, started: Proposal, until: datetime) -> bool:
     return late or stopped or now.moved or now.evidence_rev != started.evidence_rev
 
 
-async def write_end(ports: Ports, proposal: Proposal, predicate: dict[str, JSON]) -> None:
-    """Write end.json, or find the same bytes there. Raises ForgeError; trying again is safe."""
+async def write_end(
+    ports: Ports, proposal: Proposal, kind: str, predicate: dict[str, JSON]
+) -> None:
+    """Write the statement `end`, `end-2`, ..., or find the same bytes there.
+
+    Raises ForgeError; trying again is safe.
+    """
     async with ports.lines.of(proposal.repository):
         last = None
-        if ports.store.statement(proposal.id, "end") is None:
+        if ports.store.statement(proposal.id, kind) is None:
             await settle_line(ports, proposal.repository)
             last = await learned(ports, proposal.repository)
-        statement = number(ports, proposal, "end", predicate, last)
+            await _not_begun_elsewhere(ports, proposal, predicate)
+        statement = number(ports, proposal, kind, predicate, last)
         if statement.written:
             return
         try:
-            await ports.forge.write_end(proposal, statement.text.encode())
+            await ports.forge.write_end(proposal, kind, statement.text.encode())
         except (Refused, Unavailable):
             settle_number(ports, statement, Fence.ABSENT)
             raise
         ports.store.landed(statement)
+
+
+async def _not_begun_elsewhere(
+    ports: Ports, proposal: Proposal, predicate: dict[str, JSON]
+) -> None:
+    """Refuse to say that nothing was started, where another server's start stands."""
+    if predicate.get("outcome") != "ended" or ports.store.statement(proposal.id, "start"):
+        return
+    if await ports.forge.standing(proposal, "start", b"") is Fence.FOREIGN:
+        why = f"{proposal.id} was started by another server of this App"
+        raise Refused(why, 409, "not_ours")
 
 
 async def learned(ports: Ports, repository: int) -> Last | None:

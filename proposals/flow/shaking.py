@@ -26,6 +26,13 @@ def void(ports: Ports, proposal: Proposal, at: datetime) -> None:
         ports.store.note(now.id, valid_from=until)
 
 
+def edited(ports: Ports, proposal: Proposal, at: datetime) -> None:
+    """Somebody changed our words on a page: what was said until then is void, and it is counted."""
+    void(ports, proposal, at)
+    now = ports.store.proposal(proposal.id) or proposal
+    ports.store.note(now.id, edits=now.edits + 1)
+
+
 def taken_down(ports: Ports, proposal: Proposal, reason: Reason, why: str, at: datetime) -> None:
     """End what somebody closed or aimed elsewhere, whatever they did next.
 
@@ -45,6 +52,7 @@ def reworded(ports: Ports, liar: Proposal, key: str, at: datetime) -> None:
 
     It may have named the digest of another one there.
     """
+    ports.store.note(liar.id, edits=liar.edits + 1)
     for proposal in ports.store.on(liar.page, liar.at.number):
         void(ports, proposal, at)
     ports.store.post(liar.id, [Step("restore", key=f"{key}:{at.timestamp():.3f}")], ports.now())

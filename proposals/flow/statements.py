@@ -1,12 +1,14 @@
 """What is signed about a proposal: the plan's envelope, that it starts, and how it ended."""
 
 from datetime import datetime
+from importlib.metadata import version
+from platform import python_version
 from typing import Any
 
 from checks.simulate import Scene
 from checks.verdict import Verdict
-from proposals.canonical import JSON, digest
-from proposals.evidence import evidence_of, stamp, statement_file
+from proposals.canonical import JSON, canonical, digest
+from proposals.evidence import approval, evidence_of, stamp, statement_file
 from proposals.plan import Proposal, Target
 from proposals.receipt import (
     PREDICATE_END,
@@ -18,7 +20,17 @@ from proposals.receipt import (
     statement,
 )
 
-PREDICATES = {"start": PREDICATE_START, "end": PREDICATE_END}
+SMALL = 4096
+"""Bytes of a result that still stands in a receipt as a whole."""
+ABOUT = frozenset(
+    (
+        *("proposal", "digest", "agent", "identities", "repository", "policy_blob", "mode"),
+        *("created", "expires", "salt", "parent", "undoes", "asked_by", "target", "summary"),
+        *("head", "page", "versions", "nonce", "plan", "fact", "seq", "prev", "key", "keys"),
+    )
+)
+"""What every statement says of its proposal and of itself; the rest is what it is about."""
+VERSIONS: dict[str, JSON] = {"placet": version("placet"), "python": python_version()}
 
 
 def plan_bytes(proposal: Proposal, signer: Signer) -> bytes:
@@ -31,24 +43,33 @@ def plan_bytes(proposal: Proposal, signer: Signer) -> bytes:
 def start_of(proposal: Proposal, verdict: Verdict, scene: Scene, now: datetime) -> dict[str, JSON]:
     """What start.json says: who approved what, by which rules, and the nonce of this claim."""
     return {
-        **_about(proposal),
+        **_shown(proposal),
         "nonce": proposal.nonce,
-        "head": proposal.at.head,
         "plan": proposal.plan.plan,
         **evidence_of(scene, verdict),
+        "verdict": verdict.decision.value,
         "started": stamp(now),
     }
 
 
 def end_of(proposal: Proposal, outcome: dict[str, Any]) -> dict[str, JSON]:
-    """What end.json says: the receipt, with the plan inside."""
+    """What end.json says: the receipt, with the plan inside; a later fact says which in `fact`."""
     return {
-        **_about(proposal),
+        **_shown(proposal),
         "nonce": proposal.nonce,
-        "head": proposal.at.head,
         "plan": proposal.plan.plan,
-        **outcome,
+        "fact": "outcome",
+        **_short(outcome),
     }
+
+
+def _short(outcome: dict[str, Any]) -> dict[str, JSON]:
+    """An outcome with the digest of the tool's result, and the result itself when it is small."""
+    if "result" not in outcome:
+        return outcome
+    text = canonical(outcome["result"])
+    named = {**outcome, "result_digest": digest(outcome["result"])}
+    return named if len(text) <= SMALL else {n: v for n, v in named.items() if n != "result"}
 
 
 def file_of(
@@ -58,25 +79,16 @@ def file_of(
 
     The digest is what the next statement of the repository names as the one before it.
     """
-    keyed = {**predicate, "key": signer.public_pem().decode()}
-    said = statement(PREDICATES[kind], {proposal.id: proposal.plan.digest}, keyed)
+    line: list[JSON] = [*signer.before]
+    keyed = {**predicate, "key": signer.public_pem().decode(), "keys": line}
+    subjects = {proposal.id: proposal.plan.digest, "head": f"gitCommit:{proposal.at.head}"}
+    said = statement(PREDICATE_START if kind == "start" else PREDICATE_END, subjects, keyed)
     return statement_file(said, sign(said, signer)), digest(said)
 
 
 def approvals(verdict: Verdict) -> list[JSON]:
     """The approvals that counted, as data."""
-    return [
-        {
-            "id": h.voice.person.id,
-            "login": h.voice.person.login,
-            "surface": h.voice.surface,
-            "key": h.voice.key,
-            "head": h.voice.head,
-            "at": stamp(h.voice.at),
-        }
-        for h in verdict.heard
-        if h.counts
-    ]
+    return [approval(h.voice) for h in verdict.heard if h.counts]
 
 
 def _about(proposal: Proposal) -> dict[str, JSON]:
@@ -87,6 +99,7 @@ def _about(proposal: Proposal) -> dict[str, JSON]:
         "agent": proposal.agent,
         "identities": identities,
         "repository": proposal.repository,
+        "policy_blob": proposal.policy_blob,
         "mode": proposal.mode,
         "created": stamp(proposal.created),
         "expires": stamp(proposal.expires),
@@ -98,10 +111,31 @@ def _about(proposal: Proposal) -> dict[str, JSON]:
     }
 
 
+def _shown(proposal: Proposal) -> dict[str, JSON]:
+    """What `_about` holds, which commit people saw on which page, and the versions that wrote it.
+
+    None of it stands in plan.json, which is the same at every try. `pull_request` is null on a bare
+    commit.
+    """
+    place = proposal.at
+    page: dict[str, JSON] = {
+        "pull_request": place.number or None,
+        "url": place.url,
+        "check_run": place.check_run,
+        "opened": stamp(place.opened),
+        "base": place.base,
+        "announced": place.announced,
+        "home": place.home,
+    }
+    shown: dict[str, JSON] = {"summary": proposal.summary, "head": place.head, "page": page}
+    return {**_about(proposal), **shown, "versions": VERSIONS}
+
+
 def _target(target: Target) -> JSON:
     """Whose page it is tied to; `pull_request` is null for a bare commit."""
     return {
         "repository": target.repository,
+        "name": target.name,
         "pull_request": target.number or None,
         "commit": target.head,
     }

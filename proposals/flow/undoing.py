@@ -7,9 +7,11 @@ from proposals.lifecycle import State
 from proposals.plan import Proposal
 from proposals.store import Step
 from proposals.tools import Tool, UnknownTool
+from proposals.vault import SecretsLost
 
 from .ground import DEFAULT_WAIT, Ports, Refusal
 from .planning import plan_first
+from .veiling import asked, known, lost
 
 # What the dry run of an undo may answer when the world leaves nothing to plan.
 NO_UNDO = frozenset({"already_undone", "undo_conflict", "irreversible", "nothing_to_do"})
@@ -33,8 +35,11 @@ async def undo(
     if kept := ports.store.undo_of(original.id):
         return kept
     tool = _undoable(ports, original)
-    _refuse_older(ports, original)
-    fresh = _proposal(ports, original, tool, said, asked_by, parent)
+    try:
+        _refuse_older(ports, original)
+        fresh = _proposal(ports, original, tool, said, asked_by, parent)
+    except SecretsLost as error:
+        raise lost(error) from None
     kept = ports.store.add(fresh, ports.now())
     return kept if kept.id != fresh.id else await plan_first(ports, fresh, tool)
 
@@ -75,9 +80,9 @@ def _undoable(ports: Ports, original: Proposal) -> Tool:
 
 def _refuse_older(ports: Ports, original: Proposal) -> None:
     """Refuse to reach under a later change of the same thing: the newest is undone first."""
-    touched = _touched(original)
+    touched = _touched(ports, original)
     for later in ports.store.done_since(original):
-        if touched & _touched(later):
+        if touched & _touched(ports, later):
             where = f" ({later.place.url})" if later.place else ""
             message = f"Proposal {later.id}{where} changed the same thing later."
             hint = f"Undo {later.id} first."
@@ -87,8 +92,8 @@ def _refuse_older(ports: Ports, original: Proposal) -> None:
             raise Refusal("undo_newest_first", message, hint, 409)
 
 
-def _touched(proposal: Proposal) -> set[str]:
-    listed = proposal.plan.plan["effects"]
+def _touched(ports: Ports, proposal: Proposal) -> set[str]:
+    listed = known(ports, proposal).plan["effects"]
     effects = listed if isinstance(listed, list) else []
     return {str(effect["what"]) for effect in effects if isinstance(effect, dict)}
 
@@ -103,11 +108,11 @@ def _proposal(
 ) -> Proposal:
     """The undo, as not yet planned: nobody behind the original can approve it."""
     agent, now = ports.store.agent(original.agent), ports.now()
-    return Proposal(
+    fresh = Proposal(
         id="p_" + secrets.token_hex(8),
         agent=original.agent,
         tool=original.tool,
-        arguments=original.arguments,
+        arguments=known(ports, original).arguments,
         state=State.PLANNING,
         repository=ports.repositories[tool.repository],
         identities=original.identities | (agent.identities if agent else frozenset()),
@@ -119,3 +124,4 @@ def _proposal(
         undoes=original.id,
         asked_by={"id": asked_by.id, "login": asked_by.login} if asked_by else None,
     )
+    return asked(ports, fresh, tool, original)

@@ -4,17 +4,22 @@ One process owns the file; every change is one BEGIN IMMEDIATE transaction, comm
 anything happens outside. Times are integers: milliseconds since 1970, UTC.
 """
 
+from datetime import timedelta
 from pathlib import Path
 
 from .agents import Agents, NameTaken
+from .asked import REPEAT_WINDOW
 from .deliveries import Deliveries
 from .file import StoreBusy, StoreStopped
 from .ground import Ground, Problem
 from .outbox import Outbox
+from .previews import Previews, Proof
 from .proposals import Life, Started
 from .reading import Reading
+from .restoring import Restoring
 from .rows import Agent, Delivery, Step
-from .statements import Last, Numbered, Statements
+from .statements import Last, Numbered, Statements, scope
+from .turns import Turns
 
 __all__ = [
     "Agent",
@@ -23,18 +28,21 @@ __all__ = [
     "NameTaken",
     "Numbered",
     "Problem",
+    "Proof",
     "Reading",
     "Started",
     "Step",
     "Store",
     "StoreBusy",
     "StoreStopped",
+    "scope",
 ]
 
 
-class Store(Agents, Deliveries, Ground, Life, Outbox, Statements):
+class Store(Agents, Deliveries, Ground, Life, Previews, Restoring, Outbox, Statements, Turns):
     """The whole store over one file; methods are synchronous, short and safe from any thread."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, repeat_window: timedelta = REPEAT_WINDOW) -> None:
         """Own the file, or raise StoreBusy when another process does."""
         super().__init__(path)
+        self.repeat_window = repeat_window

@@ -7,7 +7,7 @@ from checks.facts import Person, Standing, Voice
 from proposals.lifecycle import ALIVE
 
 from .file import File
-from .rows import Delivery, delivery_of, delivery_row, voice_of, voice_text
+from .rows import Delivery, delivery_of, delivery_row, packed, voice_of, voice_text
 
 _LIVE = "('" + "','".join(sorted(ALIVE)) + "')"
 
@@ -46,19 +46,27 @@ class Deliveries(File):
     def _accept(self, delivery: Delivery) -> bool:
         new = self.change(
             """INSERT INTO delivery(guid, seq, event, action, body, repository, number,
-            check_run, head_ref, sender, ours, received)
+            check_run, head_ref, sender, ours, received, proof)
             VALUES (:guid, (SELECT coalesce(max(seq), 0) + 1 FROM delivery), :event, :action,
-            :body, :repository, :number, :check_run, :head_ref, :sender, :ours, :received)
+            '', :repository, :number, :check_run, :head_ref, :sender, :ours, :received, :proof)
             ON CONFLICT(guid) DO NOTHING""",
             delivery_row(delivery),
         )
         if new:
+            self.change(
+                "INSERT INTO body(seq, packed) SELECT max(seq), :packed FROM delivery",
+                {"packed": packed(delivery.body)},
+            )
             self.change(_TOUCHED, {"guid": delivery.guid})
         return bool(new)
 
     def waiting(self, limit: int = 100) -> list[Delivery]:
         """Deliveries not handled yet, oldest first."""
-        rows = self.rows("SELECT * FROM delivery WHERE done = 0 ORDER BY seq LIMIT :n", n=limit)
+        rows = self.rows(
+            """SELECT * FROM delivery JOIN body USING (seq)
+            WHERE done = 0 ORDER BY seq LIMIT :n""",
+            n=limit,
+        )
         return [delivery_of(r) for r in rows]
 
     def handled(self, guid: str, problem: str = "") -> None:

@@ -76,6 +76,7 @@ PROPOSALS = Table(
         _inside("basis", "What `applied` rests on.", "basis", "outcome"),
         _plain("parent", "The proposal that this one followed."),
         _plain("undoes", "The applied proposal that this one takes back."),
+        _plain("undone_by", "The applied proposal that took this one back."),
     ),
 )
 
@@ -97,6 +98,14 @@ APPROVALS = Table(
         _inside("at", "When, by GitHub's clock (UTC).", "at", "voice"),
         _inside("head", "The commit it was about.", "head", "voice"),
         _inside("digest", "The digest that a comment named.", "digest", "voice"),
+        _inside("delivery", "The guid of the delivery that brought it.", "delivery", "voice"),
+        _inside(
+            "authenticated",
+            "How that was known to be GitHub's: `hmac`, or `log`, the App's own delivery log.",
+            "proof",
+            "voice",
+        ),
+        _inside("link", "GitHub's page of it.", "link", "voice"),
         _inside(
             "standing", "Whether it was taken back since, as far as was told.", "standing", "voice"
         ),
@@ -128,7 +137,7 @@ STATEMENTS = Table(
         _plain("repository", "In whose ledger: the repository's id.", int),
         _plain("seq", "Its number there.", int),
         _plain("proposal", "About which proposal."),
-        _plain("kind", "`start` or `end`."),
+        _plain("kind", "`start`, `end`, and for what became known later `end-2`, `end-3`, ..."),
         _plain("digest", "Its digest, as the next statement names it."),
         Column("written", "1: it certainly stands on the ledger.", "written", int),
         _plain("text", "The whole file, as JSON: readable and signed."),

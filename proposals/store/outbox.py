@@ -28,6 +28,17 @@ class Outbox(File):
                     },
                 )
 
+    def posted(self, proposal: str, step: Step) -> bool:
+        """Whether this very step was queued before, sent or not."""
+        sql = "SELECT seq FROM outbox WHERE proposal = :p AND step = :s AND key = :k"
+        return self.row(sql, p=proposal, s=step.step, k=step.key) is not None
+
+    def answer(self, proposal: str, key: str) -> Step | None:
+        """What was said of a fact on a proposal's page, as it was queued."""
+        sql = "SELECT * FROM outbox WHERE proposal = :p AND step = 'reply' AND key = :k"
+        row = self.row(sql, p=proposal, k=key)
+        return step_of(row) if row else None
+
     def due(self, now: datetime, limit: int = 50) -> list[Step]:
         """The next step of each proposal that has one due, oldest first."""
         rows = self.rows(

@@ -2,21 +2,22 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any
 
-from proposals.canonical import JSON, canonical, digest
 from proposals.lifecycle import ALIVE, Event, State, move
-from proposals.plan import Proposal, Target
+from proposals.plan import Proposal
 
-from .deliveries import _LIVE, ABOUT, PAGE
-from .outbox import Outbox
+from .asked import Asked
+from .confirmations import CONFIRMED, Confirmations
+from .deliveries import ABOUT, PAGE
 from .rows import Step, columns, ms, proposal_of
 
 _MEMBERS = frozenset(
     (
-        *("pinned", "summary", "policy", "policy_blob", "place", "valid_from", "moved"),
-        *("contributors", "people", "nonce", "reason", "why", "verdict", "outcome", "expires"),
+        *("pinned", "summary", "policy", "policy_blob", "policy_guarded", "place", "valid_from"),
+        *("moved", "edits", "contributors", "people", "behind", "candidates", "nonce"),
+        *("reason", "why", "verdict", "outcome", "expires", "sealed"),
     )
 )
 
@@ -24,7 +25,7 @@ _MEMBERS = frozenset(
 # A delivery that waits to be read may hold a no: it stops the start like one that was read.
 _START = f"""UPDATE proposal SET state = 'started' WHERE id = :id AND state = 'claimed'
     AND nonce = :nonce AND digest = :digest AND evidence_rev = :evidence_rev
-    AND expires > :now AND :valid_until > :now AND moved = 0 AND NOT EXISTS (
+    AND expires > :now AND :valid_until > :now AND moved = 0 AND {CONFIRMED} AND NOT EXISTS (
         SELECT 1 FROM delivery AS d WHERE d.done = 0 AND {ABOUT.replace(":guid", "d.guid")})
     AND NOT EXISTS (SELECT 1 FROM halt
         WHERE scope = '' OR scope = 'repository:' || proposal.repository)"""  # noqa: S608
@@ -32,59 +33,17 @@ _START = f"""UPDATE proposal SET state = 'started' WHERE id = :id AND state = 'c
 
 @dataclass(frozen=True, slots=True)
 class Started:
-    """The conditions of a start, all of them checked by the one UPDATE that starts."""
+    """Conditions of a start, all in its one UPDATE; `token`: the hash of mode `confirm`'s token."""
 
     nonce: str
     digest: str
     evidence_rev: int
     valid_until: datetime
+    token: str | None = None
 
 
-class Life(Outbox):
+class Life(Asked, Confirmations):
     """The proposals' part of the store."""
-
-    def add(self, proposal: Proposal, now: datetime) -> Proposal:
-        """Keep a new proposal. The same key, or a live identical call: that one comes back instead.
-
-        The caller compares arguments when a key was given: the same key may carry another call.
-        An undo is no call: the one that lives or is applied comes back instead of a second.
-        """
-        values = columns(
-            **{n: getattr(proposal, n) for n in _GIVEN}, arguments=_text(proposal.arguments)
-        )
-        undone = {"undoes": proposal.undoes} if proposal.undoes else {}
-        aimed = {"target": _tied(proposal.target)} if proposal.target else {}
-        values["call"] = digest(
-            {"tool": proposal.tool, "arguments": proposal.arguments, **undone, **aimed}
-        )
-        with self.tx():
-            known = self.same_call(proposal, values["call"], now)
-            if known is not None:
-                return known
-            names = ", ".join(values)
-            marks = ", ".join(f":{n}" for n in values)
-            self.change(f"INSERT INTO proposal({names}) VALUES ({marks})", values)  # noqa: S608
-            self._note(proposal.id, "asked", ("", proposal.state), now)
-        return proposal
-
-    def same_call(self, proposal: Proposal, call: str, now: datetime) -> Proposal | None:
-        """The proposal that this call already has: by key for ever, else while it is alive."""
-        if proposal.undoes is not None:
-            return self.undo_of(proposal.undoes)
-        if proposal.key is not None:
-            sql = "SELECT * FROM proposal WHERE agent = :agent AND key = :key"
-        elif proposal.parent is not None:
-            return None
-        else:
-            sql = f"""SELECT * FROM proposal WHERE agent = :agent AND call = :call
-            AND key IS NULL AND ((state IN {_LIVE} AND expires > :now)
-            OR state IN ('started', 'unknown') OR ended > :since) AND undone_by IS NULL
-            ORDER BY created DESC LIMIT 1"""  # noqa: S608
-        since = ms(now - REPEAT_WINDOW)
-        row = self.row(
-            sql, agent=proposal.agent, key=proposal.key, call=call, since=since, now=ms(now)
-        )
-        return proposal_of(row) if row else None
 
     def proposal(self, id_: str) -> Proposal | None:
         """The proposal of this id."""
@@ -103,13 +62,6 @@ class Life(Outbox):
             n=limit,
         )
         return [proposal_of(r) for r in rows]
-
-    def undo_of(self, id_: str) -> Proposal | None:
-        """The undo of a proposal that lives, runs or is applied; there is at most one."""
-        row = self.row(
-            "SELECT * FROM proposal WHERE undoes = :id AND state NOT IN ('failed', 'ended')", id=id_
-        )
-        return proposal_of(row) if row else None
 
     def done_since(self, proposal: Proposal) -> list[Proposal]:
         """What the same tool did, or may have done, after an applied one and still stands.
@@ -138,11 +90,6 @@ class Life(Outbox):
             " ORDER BY created, id"
         )
         return [proposal_of(r) for r in rows]
-
-    def keyed(self, agent: str, key: str) -> Proposal | None:
-        """The proposal that an agent once asked for with this idempotency key."""
-        row = self.row("SELECT * FROM proposal WHERE agent = :a AND key = :k", a=agent, k=key)
-        return proposal_of(row) if row else None
 
     def on(self, repository: int, number: int) -> list[Proposal]:
         """The proposals on this pull request, oldest first: its own one, or all tied to it."""
@@ -216,9 +163,11 @@ class Life(Outbox):
                     digest=conditions.digest,
                     evidence_rev=conditions.evidence_rev,
                     valid_until=conditions.valid_until,
+                    token=conditions.token,
                 ),
             )
             if won:
+                self.consume(id_, conditions.token, now)
                 move(State.CLAIMED, Event.START)
                 self._note(id_, Event.START, (State.CLAIMED, State.STARTED), now)
         return won == 1
@@ -262,30 +211,3 @@ class Life(Outbox):
             " WHERE id = (SELECT undoes FROM proposal WHERE id = :by)",
             {"by": by},
         )
-
-    def _note(
-        self, id_: str, event: str, states: tuple[str, str], now: datetime, why: str = ""
-    ) -> None:
-        values = {"id": id_, "at": ms(now), "event": event, "why": why[:500]}
-        self.change(
-            """INSERT INTO history(proposal, at, event, source, target, why)
-            VALUES (:id, :at, :event, :source, :target, :why)""",
-            values | {"source": states[0], "target": states[1]},
-        )
-
-
-REPEAT_WINDOW = timedelta(minutes=10)
-
-_GIVEN = (
-    *("id", "agent", "tool", "mode", "state", "key", "identities", "said", "repository"),
-    *("salt", "parent", "created", "expires", "undoes", "asked_by", "target"),
-)
-
-
-def _tied(target: Target) -> dict[str, JSON]:
-    """What makes a call another one: a new head of the same pull request is a new page."""
-    return {"repository": target.repository, "number": target.number, "head": target.head}
-
-
-def _text(arguments: Any) -> str:
-    return canonical(arguments).decode()

@@ -4,6 +4,8 @@ from typing import Any
 
 from sqlite_utils import Migrations
 
+from .rows import packed
+
 MIGRATIONS = Migrations("placet")
 
 _FIRST = (
@@ -112,3 +114,103 @@ def targets(db: Any) -> None:
 def trial(db: Any) -> None:
     """Make the table that shows, empty as it is, whether something can be written."""
     db.conn.execute("CREATE TABLE trial(bytes BLOB)")
+
+
+@MIGRATIONS()
+def proofs(db: Any) -> None:
+    """Keep how each delivery was known to be GitHub's; each end step names its statement."""
+    db.conn.execute("ALTER TABLE delivery ADD COLUMN proof TEXT NOT NULL DEFAULT 'hmac'")
+    db.conn.execute("UPDATE outbox SET key = 'end' WHERE step = 'end' AND key = ''")
+
+
+@MIGRATIONS()
+def confirmations(db: Any) -> None:
+    """Make the table of the tokens of mode `confirm`; a token is kept as its SHA-256."""
+    db.conn.execute(
+        """CREATE TABLE confirmation(
+            token TEXT PRIMARY KEY, proposal TEXT NOT NULL, agent TEXT NOT NULL,
+            call TEXT NOT NULL, plan TEXT NOT NULL, created INTEGER NOT NULL,
+            expires INTEGER NOT NULL, used INTEGER)"""
+    )
+    db.conn.execute("CREATE INDEX confirmation_of ON confirmation(proposal)")
+
+
+@MIGRATIONS()
+def turns(db: Any) -> None:
+    """Make the tables of the turns, of what was called in them, and of what still lacks input."""
+    db.conn.execute(
+        """CREATE TABLE turn(
+            seq INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, agent TEXT NOT NULL,
+            session TEXT NOT NULL, opened INTEGER NOT NULL, closed INTEGER)"""
+    )
+    db.conn.execute("CREATE UNIQUE INDEX turn_open ON turn(agent, session) WHERE closed IS NULL")
+    db.conn.execute("CREATE INDEX turn_of ON turn(agent, session, seq)")
+    db.conn.execute(
+        """CREATE TABLE called(
+            seq INTEGER PRIMARY KEY, agent TEXT NOT NULL, session TEXT NOT NULL, turn TEXT,
+            tool TEXT NOT NULL, proposal TEXT, status TEXT NOT NULL, why TEXT NOT NULL,
+            at INTEGER NOT NULL)"""
+    )
+    db.conn.execute("CREATE INDEX called_in ON called(agent, session, seq)")
+    db.conn.execute("CREATE INDEX called_turn ON called(turn)")
+    db.conn.execute("CREATE INDEX proposal_ended ON proposal(agent, ended)")
+    db.conn.execute(
+        """CREATE TABLE draft(
+            id TEXT PRIMARY KEY, agent TEXT NOT NULL, session TEXT NOT NULL,
+            section TEXT NOT NULL, tool TEXT NOT NULL, arguments TEXT NOT NULL,
+            why TEXT NOT NULL, at INTEGER NOT NULL, confronted INTEGER NOT NULL DEFAULT 0,
+            UNIQUE (agent, session, section))"""
+    )
+
+
+@MIGRATIONS()
+def kept(db: Any) -> None:
+    """Keep what was read while planning for the undo, and no plan shows."""
+    db.conn.execute("ALTER TABLE proposal ADD COLUMN kept TEXT NOT NULL DEFAULT '{}'")
+
+
+@MIGRATIONS()
+def names(db: Any) -> None:
+    """Keep what people were called when a proposal opened; its page must never change."""
+    for column in ("behind", "candidates"):
+        db.conn.execute(f"ALTER TABLE proposal ADD COLUMN {column} TEXT NOT NULL DEFAULT '{{}}'")
+
+
+@MIGRATIONS()
+def bodies(db: Any) -> None:
+    """Keep deliveries' bodies apart and packed: marking one handled must not write it again.
+
+    The column `body` stays, empty: SQLite drops none before 3.35.
+    """
+    db.conn.execute("CREATE TABLE body(seq INTEGER PRIMARY KEY, packed BLOB NOT NULL)")
+    db.conn.create_function("packed", 1, packed, deterministic=True)
+    db.conn.execute("INSERT INTO body(seq, packed) SELECT seq, packed(body) FROM delivery")
+    db.conn.execute("UPDATE delivery SET body = ''")
+
+
+@MIGRATIONS()
+def edits(db: Any) -> None:
+    """Count how often somebody edited the words of a proposal's page."""
+    db.conn.execute("ALTER TABLE proposal ADD COLUMN edits INTEGER NOT NULL DEFAULT 0")
+
+
+@MIGRATIONS()
+def guarded(db: Any) -> None:
+    """Keep whether the policy could be changed without a review when it was pinned."""
+    db.conn.execute("ALTER TABLE proposal ADD COLUMN policy_guarded INTEGER")
+
+
+@MIGRATIONS()
+def sealed(db: Any) -> None:
+    """Keep what is secret of a proposal, encrypted."""
+    db.conn.execute("ALTER TABLE proposal ADD COLUMN sealed TEXT NOT NULL DEFAULT ''")
+
+
+@MIGRATIONS()
+def proven(db: Any) -> None:
+    """Make the table of the previews that were seen to change nothing."""
+    db.conn.execute(
+        """CREATE TABLE proven(
+            tool TEXT PRIMARY KEY, definition TEXT NOT NULL, reads TEXT NOT NULL,
+            waited INTEGER NOT NULL, at INTEGER NOT NULL)"""
+    )

@@ -75,6 +75,18 @@ class Statements(File):
         )
         return numbered(row) if row else None
 
+    def next_end(self, proposal: str) -> str:
+        """The kind of the next statement of what came of it: `end`, then `end-2`, ...
+
+        Those still to be written count as well.
+        """
+        known = self.rows(
+            """SELECT key AS kind FROM outbox WHERE proposal = :p AND step = 'end'
+            UNION SELECT kind FROM statement WHERE proposal = :p AND kind != 'start'""",
+            p=proposal,
+        )
+        return f"end-{len(known) + 1}" if known else "end"
+
     def statements(self, repository: int) -> list[Numbered]:
         """All statements of a repository in the order of the chain."""
         sql = "SELECT * FROM statement WHERE repository = :r ORDER BY seq"

@@ -21,7 +21,7 @@ from proposals.canonical import (
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 _ONE = ("additionalProperties", "contains", "else", "if", "items", "not", "propertyNames", "then")
 _LIST = ("allOf", "anyOf", "oneOf", "prefixItems")
-_NAMED = ("$defs", "dependentSchemas", "patternProperties", "properties")
+_NAMED = ("$defs", "definitions", "dependentSchemas", "patternProperties", "properties")
 _OPEN = ("additionalProperties", "unevaluatedProperties")
 _REFERENCES = ("$ref", "$dynamicRef")
 _CODES = {
@@ -34,7 +34,8 @@ _CODES = {
 class BadArguments(ValueError):
     """The arguments do not fit the tool: the agent must change them. `code` is stable.
 
-    Codes: unknown_argument, missing_argument, bad_arguments, and those of canonical.NotCanonical.
+    Codes: unknown_argument, missing_argument, bad_arguments, flag_not_yours, and those of
+    canonical.NotCanonical; upstream_down and not_usable are for the operator to mend.
     `pointer` (RFC 6901) says where, `hint` what to send instead.
     """
 

@@ -1,6 +1,6 @@
 """The tools that exist; every other name is denied."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from .arguments import nearest, printable
@@ -14,11 +14,17 @@ class UnknownTool(LookupError):
     hint = "Undeclared tools are denied; an operator can declare it in placet.toml."
 
 
+def missing(name: str, names: Iterable[str]) -> UnknownTool:
+    """Say that none of these names is this one, and which is nearest."""
+    near = nearest(name, [*names])
+    return UnknownTool(f'No tool "{printable(name, 80)}" is declared.{near}')
+
+
 @dataclass(frozen=True, slots=True)
 class Catalog:
     """The declared tools by their names."""
 
-    tools: Mapping[str, Tool]
+    tools: dict[str, Tool]
 
     @classmethod
     def of(cls, tools: Iterable[Tool]) -> "Catalog":
@@ -34,8 +40,12 @@ class Catalog:
         """The tool of exactly this name; UnknownTool names the nearest one."""
         if name in self.tools:
             return self.tools[name]
-        near = nearest(name, list(self.tools))
-        raise UnknownTool(f'No tool "{printable(name, 80)}" is declared.{near}')
+        raise missing(name, self.tools)
+
+    def publish(self, tool: Tool) -> None:
+        """Replace a declared tool by what its upstream says of it now; UnknownTool."""
+        self.find(tool.name)
+        self.tools[tool.name] = tool
 
     def list(self) -> list[Tool]:
         """All of them, by name."""

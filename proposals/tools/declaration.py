@@ -5,21 +5,26 @@ from collections.abc import Mapping
 from datetime import timedelta
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
-from checks.policy import Duration
-from proposals.canonical import JSON, digest
+from checks.times import Duration
+from proposals.canonical import JSON, digest, pointer_of
 
-from .arguments import closed, fitting, nearest
+from .arguments import BadArguments, closed, fitting, nearest, printable
+from .kinds import fit
+from .recipe import Pattern, Recipe
+from .references import pointer
+from .request import Request
+from .soundness import sound
 from .title import check_template
 
-NOT_BUILT = frozenset(
-    {"absent", "cost", "effects", "fallback", "forbid", "memo", "pre", "preview"}
-    | {"retries", "secrets", "undo", "verify"}
-)
 _NAME = re.compile(r"[A-Za-z0-9]+(?:[_-][A-Za-z0-9]+)*\.[A-Za-z0-9_-]+")
 _MAX_WIRE_NAME = 64  # `fs__write_file`, on MCP's wire
 _VOLATILE = re.compile(r"/(preview|warnings)(/.*)?", re.DOTALL)
+_SECRET = re.compile(
+    r"/(preview|result)|/(arguments|preview|effects|preconditions|result)/.+", re.DOTALL
+)
+MAX_RETRIES = 5
 
 
 class BadDeclaration(ValueError):
@@ -48,6 +53,14 @@ def _volatile(pointer: str) -> str:
     return pointer
 
 
+def _secret(at: str) -> str:
+    if not _SECRET.fullmatch(at):
+        raise ValueError(
+            "a secret is a pointer below /arguments, /preview, /effects, /preconditions or /result"
+        )
+    return pointer(at)
+
+
 Argv = Annotated[
     tuple[Annotated[str, Field(min_length=1, pattern=r"^[^\x00]*$")], ...], Field(strict=False)
 ]
@@ -63,14 +76,19 @@ class Tool(BaseModel):
     An environment value `env:NAME` takes the server's variable NAME; any other is literal.
     `targets` are the repositories to whose pull requests and commits a call may be tied; `forks`:
     also to pull requests from forks.
-    `conclusive`: its verify may say for certain that nothing happened. `undoable` is not declared:
-    a Python tool's module says it.
+    `conclusive`: its verify may say for certain that nothing happened. Tools of an upstream have a
+    `recipe` (kind mcp and http) and a `request` (http). `absent` matches the error of a read that
+    means "it is not there"; `memo`, `retries` and `fallback` are for reads. `secrets` are pointers
+    to what nobody may see. Not declared: `undoable`, which a Python tool's module says,
+    `published`, what an upstream says of the tool and of itself, `lacking`, why it cannot be used:
+    what it calls is not declared, and `proven`, the definition whose preview changed nothing when
+    that was tried.
     """
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
     name: Annotated[str, AfterValidator(_name)]
-    kind: Literal["command", "python"]
+    kind: Literal["command", "python", "mcp", "http"]
     effect: Literal["read", "write", "destructive"]
     touches: Annotated[tuple[Touch, ...], Field(strict=False)] = ()
     mode: Literal["approve", "confirm", "announce"] = "approve"
@@ -81,6 +99,7 @@ class Tool(BaseModel):
         tuple[Annotated[str, AfterValidator(_volatile)], ...], Field(strict=False)
     ] = ()
     timeout: Duration = timedelta(seconds=60)
+    read: Argv = ()
     plan: Argv = ()
     apply: Argv = ()
     verify_command: Argv = ()
@@ -97,90 +116,136 @@ class Tool(BaseModel):
     undoable: bool = False
     targets: Annotated[tuple[FullName, ...], Field(strict=False)] = ()
     forks: bool = False
+    recipe: Annotated[Recipe, AfterValidator(sound)] = Recipe()
+    request: Request | None = None
+    secrets: Annotated[
+        tuple[Annotated[str, AfterValidator(_secret)], ...], Field(strict=False)
+    ] = ()
+    absent: Pattern = ""
+    memo: Duration | None = None
+    retries: Annotated[int, Field(ge=0, le=MAX_RETRIES)] = 0
+    fallback: str | None = None
+    published: Mapping[str, Any] = Field(default_factory=dict)
+    lacking: str = ""
+    proven: str = ""
 
     @model_validator(mode="after")
     def _whole(self) -> Self:
-        commands = (self.plan, self.apply, self.verify_command, self.undo_command)
-        if self.kind == "command" and (self.module or not (self.plan and self.apply)):
-            raise ValueError('a tool of kind "command" has plan and apply, and no module')
-        if self.kind == "python" and (not self.module or any(commands)):
-            raise ValueError('a tool of kind "python" has a module, and no commands')
-        if self.effect == "read" and (self.touches or self.undo_command):
-            raise ValueError("a tool that only reads has no touches and no undo_command")
+        fit(self)
         if self.mode != "approve":
             raise ValueError(f'mode = "{self.mode}" is not built yet; use "approve" or leave it')
-        known = self.arguments["properties"]
-        if self.kind == "command" and self.key_argument not in {None, *known}:
-            raise ValueError("key_argument names no property of arguments")
         return self
 
     @property
     def undo(self) -> bool:
         """Whether it can take back what it did."""
-        return self.undoable or bool(self.undo_command)
+        return self.undoable or bool(self.undo_command) or bool(self.recipe.undo)
+
+    @property
+    def definition(self) -> str:
+        """The digest of what it is; another one is another tool."""
+        return str(self.identity()["definition"])
+
+    @property
+    def isolated(self) -> bool:
+        """Whether its preview, as it is defined now, was seen to change nothing."""
+        return bool(self.proven) and self.proven == self.definition
+
+    @property
+    def offered(self) -> dict[str, Any]:
+        """The schema of the arguments that an agent may give: without the operator's flags."""
+        hidden = {*self.recipe.forbid, *([self.key_argument] if self.key_argument else [])}
+        if not hidden or self.kind in ("command", "python"):
+            return self.arguments
+        shown = {k: v for k, v in self.arguments["properties"].items() if k not in hidden}
+        needed = [n for n in self.arguments.get("required", ()) if n not in hidden]
+        return {**self.arguments, "properties": shown, "required": needed}
 
     def identity(self) -> dict[str, JSON]:
         """What a plan says of the tool; a tool that changes gets another definition: drift."""
         said = self.model_dump(
-            mode="json", exclude={"plan_env", "apply_env", "section", "repository", "mode"}
+            mode="json",
+            exclude={
+                *("plan_env", "apply_env", "section", "repository", "mode"),
+                *("memo", "retries", "fallback", "proven"),
+            },
         )
         said["touches"] = sorted(self.touches)
         said["targets"] = sorted(self.targets)  # one taken off stops what is tied to it
         said["env"] = {"plan": sorted(self.plan_env), "apply": sorted(self.apply_env)}
+        hidden: dict[str, JSON] = {"secrets": [*sorted(self.secrets)]} if self.secrets else {}
         return {
             "name": self.name,
             "kind": self.kind,
             "effect": self.effect,
             "definition": digest(said),
             "undo": self.undo,
+            **hidden,
         }
 
     def undo_identity(self) -> dict[str, JSON]:
         """What the plan of an undo says of the tool; an undo is not undone again."""
         return {**self.identity(), "undo": False, "verb": "undo"}
 
-    def with_schema(self, schema: Mapping[str, Any], *, undoable: bool = False) -> "Tool":
-        """The tool with what its module publishes: an argument schema, an undo; BadDeclaration."""
+    def with_schema(
+        self,
+        schema: Mapping[str, Any],
+        *,
+        undoable: bool = False,
+        published: Mapping[str, JSON] | None = None,
+    ) -> "Tool":
+        """The tool with what its module or its upstream publishes; BadDeclaration.
+
+        That is an argument schema, whether it can be undone, and what it says of the tool.
+        """
         try:
-            return self.model_copy(update={"arguments": closed(schema), "undoable": undoable})
+            said = {"arguments": closed(schema), "undoable": undoable}
         except ValueError as error:
             raise BadDeclaration(f"[tool.{self.name}] arguments: {error}") from None
+        return self.model_copy(update={**said, "published": published or {}})
+
+    def unflippable(self) -> str:
+        """Why a flag of the recipe cannot be set or left out as it says; empty when all can be.
+
+        An MCP server says its schema only when it runs: until then, ask with `with_schema`.
+        """
+        known, recipe = self.arguments["properties"], self.recipe
+        flags = [*recipe.forbid, *([self.key_argument] if self.key_argument else [])]
+        for change in (recipe.preview, None if recipe.apply.tool else recipe.apply):
+            flags += [*change.set, *change.unset] if change else []
+        missing = [flag for flag in flags if flag not in known]
+        if missing:
+            near = nearest(missing[0], list(known))
+            return f"the tool has no argument {missing[0]!a:.80}.{near}"
+        return ""
 
     # Only a classmethod of pydantic 1 had this name.
     def validate(self, arguments: object) -> JSON:  # type: ignore[override]
-        """The arguments as the tool gets them, nothing converted; BadArguments."""
-        return fitting(self.arguments, arguments)
+        """The arguments as the tool gets them, nothing converted; BadArguments.
 
-
-def declared(table: Mapping[str, Any]) -> list[Tool]:
-    """The tools of placet.toml's `tool` table; BadDeclaration says which line must change."""
-    found = []
-    for upstream, tools in table.items():
-        named = tools.values() if isinstance(tools, Mapping) else [None]
-        if not all(isinstance(fields, Mapping) for fields in named):
-            raise BadDeclaration(f"[tool.{upstream}] has no name; write [tool.{upstream}.NAME].")
-        found += [_declared(f"{upstream}.{name}", fields) for name, fields in tools.items()]
-    return found
-
-
-def _declared(name: str, fields: Mapping[str, Any]) -> Tool:
-    known = [key for key in Tool.model_fields if key not in {"name", "undoable"}]
-    for key in fields:
-        if key in NOT_BUILT:
-            raise BadDeclaration(f'[tool.{name}] "{key}" is not built yet; remove it.')
-        if key not in known:
-            near = nearest(key, [*known, *NOT_BUILT])
-            raise BadDeclaration(f'[tool.{name}] has an unknown key "{key}".{near}')
-    if "kind" not in fields:
-        raise BadDeclaration(
-            f'[tool.{name}] needs kind = "command" or "python"; tools of MCP servers are not built.'
-        )
-    if fields["kind"] == "python" and "arguments" in fields:
-        raise BadDeclaration(f"[tool.{name}] arguments: its module says them; remove the key.")
-    try:
-        return Tool(name=name, **fields)
-    except ValidationError as error:
-        first = error.errors()[0]
-        where = ".".join(str(step) for step in first["loc"])
-        message = first["msg"].removeprefix("Value error, ")
-        raise BadDeclaration(f"[tool.{name}] {where + ': ' if where else ''}{message}") from None
+        A flag of the operator's is dropped if it says what a preview says, and refused otherwise.
+        Code upstream_down: nothing can be said of them, for the upstream does not offer the tool;
+        not_usable: it is lacking a declaration.
+        """
+        if self.lacking:
+            message = f"The tool {self.name} cannot be used: {self.lacking}"
+            raise BadArguments("not_usable", message, "Its operator must declare that first.")
+        if self.kind == "mcp" and not self.published:
+            message = f"The upstream of {self.name} is down, or does not offer this tool now."
+            raise BadArguments("upstream_down", message, "Try again later.")
+        if isinstance(arguments, dict) and self.recipe.forbid:
+            arguments, wrong = self.recipe.dropped(arguments)
+            if wrong:
+                raise BadArguments(
+                    "flag_not_yours",
+                    f'The argument "{printable(wrong[0], 80)}" is not yours to set.',
+                    "Leave it out: nothing is done before a person has approved it.",
+                    pointer_of(wrong[:1]),
+                )
+        try:
+            return fitting(self.offered, arguments)
+        except BadArguments as error:
+            if error.code != "bad_arguments" or not self.secrets:
+                raise
+            message = "It does not fit the tool's schema."  # the validator's words quote the value
+            raise BadArguments(error.code, message, error.hint, error.pointer) from None

@@ -27,7 +27,7 @@ async def run(folder: Path, kills: int, seconds: float, seed: int) -> Book:
         while book.kills < kills and time.monotonic() < deadline:
             await torment(made, book)
         await settle(made, book)
-        book.count(made)
+        book.count(made, await made.audit())
     return book
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from sandbox.stage import REPOSITORY
 
-from .machine import Machine
+from .machine import FORGOTTEN, Machine
 
 
 @dataclass(slots=True)
@@ -25,19 +25,23 @@ class Book:
 
     @property
     def kills(self) -> int:
-        """How often the server was killed or frozen."""
-        return sum(self.ways.values())
+        """How often the server was killed; a pause is none."""
+        return sum(self.ways.values()) - self.ways["paused"]
 
-    def count(self, made: Machine) -> None:
-        """Compare what every proposal says with the lines that its tool has left."""
+    def count(self, made: Machine, audited: str) -> None:
+        """Compare what every proposal says with the lines that its tool has left.
+
+        `audited`: what an audit of the ledger found wrong.
+        """
+        self.wrong += [audited] if audited else []
         runs = made.runs()
         self.double = [n for n in self.asked if runs[n] > 1]
         for n, id_ in self.asked.items():
             state = made.last[id_]["status"]
             self.states[state] += 1
-            if n in self.approved and state not in ("applied", "failed", "ended"):
+            if n in self.approved and state not in ("applied", "failed", "ended", FORGOTTEN):
                 self.lost.append(n)
-            if (state == "applied") is not (runs[n] == 1):
+            if state != FORGOTTEN and (state == "applied") is not (runs[n] == 1):
                 self.wrong.append(f"{id_} is {state}, its tool ran {runs[n]} times")
             if made.pulls(id_) > 1:
                 self.wrong.append(f"{id_} has {made.pulls(id_)} pull requests")
@@ -50,4 +54,5 @@ class Book:
         rows += [("outcomes unknown, settled by reading or a person", self.unknown)]
         rows += [(f"  {state}", n) for state, n in sorted(self.states.items())]
         lines = [f"{name:56} {number:6}" for name, number in rows]
+        lines += ["" if self.wrong else "Every number agrees with what the tool did; audit clean."]
         return "\n".join([f"repository {REPOSITORY}", *lines, *self.wrong])

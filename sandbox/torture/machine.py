@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import os
+import shutil
 import signal
 import sys
 from collections import Counter
@@ -13,6 +14,7 @@ from typing import Any
 
 import httpx
 
+from proposals.receipt import Signer
 from sandbox.github import World, create_app
 from sandbox.stage import (
     AGENT,
@@ -27,6 +29,9 @@ from sandbox.stage import (
 )
 
 TOOL = "box.write"
+FORGOTTEN, GONE = "forgotten", 404
+LONGER = 4.0
+"""Seconds, more than the tool may take."""
 # A tool that must not run twice: each run leaves a line. It can kill the server that runs it.
 SCRIPT = """
 import json, os, signal, sys, time
@@ -55,6 +60,11 @@ else:
     said = {"verdict": "verified" if found else "contradicted",
             "checks": [{"what": f"line {n}", "expected": True, "found": found, "ok": found}]}
 print(json.dumps(said))
+"""
+BACKUP = """
+import sqlite3, sys
+live, copy = map(sqlite3.connect, sys.argv[1:])
+live.backup(copy)
 """
 
 
@@ -91,6 +101,46 @@ class Machine:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(process.pid, how)
 
+    async def backup(self) -> Path:
+        """Copy the store as an operator's backup does, while the server goes on."""
+        copy = self.stage.folder / "placet.backup"
+        copy.unlink(missing_ok=True)
+        argv = [sys.executable, "-c", BACKUP, str(self.store), str(copy)]
+        await (await asyncio.create_subprocess_exec(*argv)).wait()
+        return copy
+
+    def restore(self, copy: Path) -> None:
+        """Put a backup in the place of the store, whose server is dead."""
+        for name in (f"{self.store}-wal", f"{self.store}-shm"):
+            Path(name).unlink(missing_ok=True)
+        shutil.copy(copy, self.store)
+
+    async def resume(self) -> None:
+        """What an operator does after a restored backup: look, and let the repository go on."""
+        with contextlib.suppress(RuntimeError):  # it may have been killed meanwhile
+            await self.stage.operator("resume", "default")
+
+    @property
+    def store(self) -> Path:
+        """The server's store."""
+        return self.stage.folder / "placet.db"
+
+    async def audit(self) -> str:
+        """What an audit finds wrong, from a plain clone and the store; "" when it is clean."""
+        clone = self.stage.folder / "clone"
+        theirs = self.world.repository(REPOSITORY).git.path
+        if self.world.repository(REPOSITORY).git.branch("placet/ledger") is None:
+            return ""
+        git = await asyncio.create_subprocess_exec("git", "clone", "-q", str(theirs), str(clone))
+        await git.wait()
+        key = self.store.with_name(self.store.name + ".key").read_bytes()
+        words = ("--clone", str(clone), "--trust", Signer.from_pem(key).keyid)
+        try:
+            await self.stage.run("audit", *words, "--store", str(self.store))
+        except RuntimeError as error:
+            return str(error)
+        return ""
+
     async def down(self) -> None:
         """Clear away what is left of the server."""
         await self._up.aclose()
@@ -100,15 +150,22 @@ class Machine:
     def http(self) -> httpx.AsyncClient:
         """The agent's connection."""
         headers = {"Authorization": f"Bearer {self.stage.token}"}
-        return httpx.AsyncClient(base_url=self.stage.placet, headers=headers, timeout=5.0)
+        return httpx.AsyncClient(
+            base_url=self.stage.placet, headers=headers, timeout=5.0, transport=_plain()
+        )
 
     async def look(self, id_: str) -> dict[str, Any] | None:
-        """What the server says of a proposal; None while it is down."""
+        """What the server says of a proposal; None while it is down.
+
+        One that only a newer store knew is forgotten, and must have run at most once all the same.
+        """
         try:
             async with self.http() as http:
-                self.last[id_] = (await http.get(f"/v1/proposals/{id_}")).json()
+                answer = await http.get(f"/v1/proposals/{id_}")
+                said = answer.json()
         except (httpx.HTTPError, ValueError):
             return None
+        self.last[id_] = {"status": FORGOTTEN} if answer.status_code == GONE else said
         return self.last[id_]
 
     def runs(self) -> Counter[int]:
@@ -161,6 +218,11 @@ apply_env = {{BOX = "{box}"}}
 timeout = "3s"
 arguments = {{type = "object", properties = {{n = {{type = "integer"}}}}, required = ["n"]}}
 """
+
+
+def _plain() -> httpx.AsyncHTTPTransport:
+    """A way to the server without TLS, whose certificates take long to load."""
+    return httpx.AsyncHTTPTransport(verify=False)
 
 
 async def asleep(seconds: float) -> None:

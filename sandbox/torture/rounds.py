@@ -12,7 +12,7 @@ from sandbox.github import DeliveryFault, Fault
 from sandbox.stage import REPOSITORY
 
 from .book import Book
-from .machine import TOOL, Machine, asleep
+from .machine import FORGOTTEN, LONGER, TOOL, Machine, asleep
 
 REPO = "/repos/{owner}/{repo}"
 # Where the server dies: right before or after a request of its own had its effect.
@@ -31,28 +31,39 @@ STEPS = {
     "told": ("POST", f"{REPO}/issues/{{issue_number}}/comments", "after"),
 }
 TRAPS = {"tool begun": "before", "tool done": "after"}
-WAYS = ("any moment", "frozen", *STEPS, *TRAPS)
-PATIENCE = 60.0
+WAYS = ("any moment", "frozen", "paused", "restored", *STEPS, *TRAPS)
+ANSWER = 502
+PATIENCE = 120.0
+"""Seconds without any progress after which what is left counts as lost."""
+AGAIN = 20.0
+"""Seconds after which people say again what led to nothing."""
 
 
 async def torment(made: Machine, book: Book) -> None:
     """One round; the server is up again at its end."""
     way = book.dice.choice(WAYS)
     book.ways[way] += 1
+    backup = await made.backup() if way == "restored" else None
     died = await _arm(made, book, way)
     await _mischief(made, book)
     await asyncio.gather(*(_ask(made, book) for _ in range(2)))
     await _approve(made, book)
     with contextlib.suppress(TimeoutError):
-        async with asyncio.timeout(1.5):
+        async with asyncio.timeout(LONGER if way == "paused" else 1.5):
             await died()
     made.kill(signal.SIGCONT)
+    if way == "paused":
+        return  # it goes on, with everything timed out around it
     made.kill()
     await made.down()
     made.world.faults.clear()
     for trap in TRAPS.values():
         (made.box / trap).unlink(missing_ok=True)
+    if backup:
+        made.restore(backup)
     await made.start()
+    if backup:
+        await made.resume()
 
 
 async def _arm(made: Machine, book: Book, way: str) -> Callable[[], Awaitable[object]]:
@@ -72,23 +83,23 @@ async def _arm(made: Machine, book: Book, way: str) -> Callable[[], Awaitable[ob
         (made.box / TRAPS[way]).touch()
         return gone.wait
     moment = book.dice.uniform(0.0, 1.0)
-    if way == "frozen":
+    if way in ("frozen", "paused"):
         asyncio.get_running_loop().call_later(moment, made.kill, signal.SIGSTOP)
-        return lambda: asleep(moment + 0.4)
+        return lambda: asleep(moment + (0.4 if way == "frozen" else LONGER))
     return lambda: asleep(moment)
 
 
 async def _mischief(made: Machine, book: Book) -> None:
-    """Let one delivery be lost, fail, come twice or late; send an old one again."""
-    event = book.dice.choice(("pull_request_review", "pull_request", "push"))
-    effect = book.dice.choice(("fail", "double", "double", "hold"))
+    """Let a delivery fail, get lost, come twice or late, or again; let GitHub answer 502 once."""
+    event = book.dice.choice(("pull_request_review", "pull_request", "push", "check_run"))
+    effect = book.dice.choice(("fail", "lose", "double", "double", "hold"))
     made.world.faults.add(DeliveryFault(event, effect))  # type: ignore[arg-type]
     deliveries = made.world.deliveries
     deliveries.release(backwards=book.dice.random() < 0.5)  # noqa: PLR2004
     if deliveries.all and book.dice.random() < 0.5:  # noqa: PLR2004
         deliveries.again(book.dice.choice(deliveries.all), made.world.new_id("delivery"))
     if book.dice.random() < 0.3:  # noqa: PLR2004
-        fault = Fault("*", REPO, nth=book.dice.randint(1, 9), status=502, when="after")
+        fault = Fault("*", "^/repos/", nth=book.dice.randint(1, 9), status=ANSWER, when="after")
         made.world.faults.add(fault)
 
 
@@ -133,43 +144,45 @@ async def _say_yes(made: Machine, book: Book, id_: str) -> None:
     if way == "button" and runs and runs[0].actions:
         await lee.press(runs[0].id, "approve")
         return
-    await lee.review(REPOSITORY, pull.number, "APPROVE")
-    if way == "both":
-        await noor.review(REPOSITORY, pull.number, "APPROVE")
+    people = (lee, noor) if way == "both" else (lee,)
+    await asyncio.gather(*(one.review(REPOSITORY, pull.number, "APPROVE") for one in people))
 
 
 async def settle(made: Machine, book: Book) -> None:
     """Let everything go right again, and see every proposal to its end."""
     made.world.faults.clear()
     made.world.deliveries.release()
+    said: dict[str, float] = {}
+    unknown: set[str] = set()
+    waiting = list(book.asked.values())
     deadline = time.monotonic() + PATIENCE
-    settled: set[str] = set()
-    while time.monotonic() < deadline:
-        waiting = [i for i in book.asked.values() if not _over(made, i)]
-        if not waiting:
-            return
+    while waiting and time.monotonic() < deadline:
         for id_ in waiting:
             seen = await made.look(id_)
-            if seen and seen["status"] == "unknown" and id_ not in settled:
-                settled.add(id_)
-                book.unknown += 1
-                await _resolve(made, book, id_, seen)
-        await _approve(made, book)
-        await _repeat(made, book, waiting, settled)
+            if seen and not _over(made, id_) and time.monotonic() - said.get(id_, 0.0) > AGAIN:
+                said[id_] = time.monotonic()
+                await _say_again(made, book, id_, seen, unknown)
+        left = [id_ for id_ in waiting if not _over(made, id_)]
+        if len(left) < len(waiting):
+            deadline = time.monotonic() + PATIENCE
+        waiting = left
         await asleep(0.5)
+    book.unknown = len(unknown)
 
 
 def _over(made: Machine, id_: str) -> bool:
-    return made.last.get(id_, {}).get("status") in ("applied", "failed", "ended")
+    return made.last.get(id_, {}).get("status") in ("applied", "failed", "ended", FORGOTTEN)
 
 
-async def _repeat(made: Machine, book: Book, waiting: list[str], settled: set[str]) -> None:
-    """Say yes again where a person was told that their yes had not been delivered."""
-    for id_ in waiting:
-        asked_again = f"again {id_}"
-        if asked_again in settled or not made.pulls(id_):
-            continue
-        settled.add(asked_again)
+async def _say_again(
+    made: Machine, book: Book, id_: str, seen: dict[str, object], unknown: set[str]
+) -> None:
+    """What people do about one that is not over: look into the box, or approve it (again)."""
+    if seen["status"] == "unknown":
+        unknown.add(id_)
+        await _resolve(made, book, id_, seen)
+    elif made.pulls(id_):
+        book.approved.add(next(n for n, known in book.asked.items() if known == id_))
         await _say_yes(made, book, id_)
 
 

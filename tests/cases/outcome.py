@@ -1,6 +1,6 @@
 """The table of cases as a page, and as one line below a run of the tests."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from tests.cases.table import CASES, GROUPS, Case
 
@@ -39,17 +39,38 @@ def _row(case: Case) -> str:
 
 
 def summary(outcomes: Mapping[str, str]) -> str | None:
-    """One line on what a run showed (node id -> outcome); None when the table was not held."""
+    """What a run showed (node id -> outcome), a line for each group and one for all of them.
+
+    None when the table was not held.
+    """
     if not any(node.startswith(TABLE) for node in outcomes):
         return None
     shown = {case.id: _outcome(case, outcomes) for case in CASES if case.by}
-    parts = [f"{sum(v == 'passed' for v in shown.values())} shown by tests"]
-    for kind, words in (("failed", "failed"), ("xfailed", "with a known fault")):
-        if ids := [id_ for id_, outcome in shown.items() if outcome == kind]:
-            parts.append(f"{len(ids)} {words} ({', '.join(ids)})")
-    if missing := sum(v == "" for v in shown.values()):
-        parts.append(f"{missing} not run")
-    return f"cases: {', '.join(parts)}, {len(CASES) - len(shown)} not applicable or later"
+    wide = max(map(len, GROUPS.values()))
+    lines = [
+        f"  {group}. {title:{wide}}  {_counted([c for c in CASES if c.group == group], shown)}"
+        for group, title in GROUPS.items()
+    ]
+    return "\n".join(["cases by group:", *lines, f"cases: {_counted(CASES, shown)}"])
+
+
+def _counted(cases: Sequence[Case], shown: Mapping[str, str]) -> str:
+    """How these cases came out; those that did not pass by name."""
+    ids = {
+        kind: [c.id for c in cases if shown.get(c.id) == kind]
+        for kind in ("passed", "failed", "xfailed", "")
+    }
+    parts = [f"{len(ids['passed'])} shown by tests"]
+    parts += [
+        f"{len(ids[kind])} {words} ({', '.join(ids[kind])})"
+        for kind, words in (("failed", "failed"), ("xfailed", "with a known fault"))
+        if ids[kind]
+    ]
+    if ids[""]:
+        parts.append(f"{len(ids[''])} not run")
+    if rest := sum(c.id not in shown for c in cases):
+        parts.append(f"{rest} not applicable or later")
+    return ", ".join(parts)
 
 
 def _outcome(case: Case, outcomes: Mapping[str, str]) -> str:

@@ -77,17 +77,22 @@ by cases/test_binding.py::test_what_was_applied_stays_applied_once_over_restarts
 by proposals/test_store.py::test_it_starts_once
 K11 A A missing, an expired, a mismatched and a consumed token have four stable codes
 src liqiongyu/agentpack#361; pipefy/ai-toolkit#629
-but later: confirmation tokens come with the confirm mode
+by proposals/test_confirm.py::test_each_refusal_has_its_own_code
+by proposals/test_confirm.py::test_whoever_asks_the_store_nothing_starts_unconfirmed
+by proposals/test_confirm.py::test_a_used_token_starts_nothing_again
 K12 A A tool that changed after its approval is another tool
 src CVE-2025-54136 (MCPoison); Invariant Labs; practical-devsecops.com glossary
 by cases/test_binding.py::test_a_tool_that_changed_since_is_not_the_tool_approved
 by proposals/test_tools.py::test_a_tool_that_changes_after_approval_is_another_tool
 K13 A What a server says of its own tool loosens no gate
 src QwenLM/qwen-code#6924; TanStack/ai#1031; mastra#16784
-but later: servers that describe their own tools come with the gateway; today only `placet.toml` says what a tool is
+by webhook_app/doors/mcp/test_listing.py::test_the_mark_of_destruction[its-server-cannot-loosen]
+by webhook_app/doors/mcp/test_listing.py::test_a_read_whose_server_warns_is_not_called_read_only
 K14 A A tool without hints counts as destructive, and the list says where its class comes from
 src CoplayDev/unity-mcp#1304; DeusData/codebase-memory-mcp#2118
-but later: hints come with the gateway; today `effect` has no default and must be declared
+by webhook_app/doors/mcp/test_listing.py::test_the_mark_of_destruction
+by system/test_gateway.py::test_any_other_name_is_denied[undeclared]
+but `effect` has no default: what `placet.toml` does not declare is denied, whatever its hints say
 K15 A Another base branch ends a proposal; an edited title or text is restored and voids what was said before
 src rust-lang/homu#12; zalando/zappr#410; PriorLabs/TabPFN#1228
 by system/test_main_job.py::test_a_retarget_ends_it
@@ -376,7 +381,8 @@ K87 H A freeze holds what is approved
 src Replit 2025-07: failureindex.ai, investigateai.org CF-2025-001, datapace.ai
 by cases/test_time.py::test_a_freeze_holds_what_is_approved
 by cases/test_binding.py::test_what_comes_after_the_last_look_still_stops_the_start[a-freeze]
-but later: turn reports, made of receipts alone, come with the facts for agents
+by proposals/test_loop.py::test_a_write_that_fails_is_told_as_failed_whatever_the_model_says
+by proposals/test_store_turns.py::test_a_call_stands_as_the_store_knows_it_now
 K88 H An agent's or a record's word that something is approved is only a word
 src Invariant Labs on GitHub MCP 2025-05-26; Claude Code Action 2026-06 (workloft.ai); facio.bot
 by cases/test_time.py::test_no_argument_says_that_it_is_approved
@@ -385,11 +391,14 @@ K89 H Another spelling of a tool is no tool
 src claude-code#79400, #6413, #2625, #15711, #10077, #7232
 by cases/test_time.py::test_no_other_spelling_reaches_a_tool
 by proposals/test_gate.py::test_what_is_not_declared_is_denied
+by system/test_gateway.py::test_any_other_name_is_denied
 K90 H The same call twice is one proposal
 src design; cf. CoplayDev/unity-mcp#1304
 by webhook_app/test_http_door.py::test_the_same_live_call_without_a_key_gives_the_same_proposal
 by proposals/test_store.py::test_the_same_call_has_one_live_proposal
-but later: caps for each agent and the pause after a rejection come with the gateway
+by system/test_restraint.py::test_only_so_many_proposals_of_an_agent_wait
+by system/test_restraint.py::test_only_so_much_cost_of_an_agent_waits
+by system/test_gateway.py::test_what_a_person_rejected_is_not_asked_again_for_an_hour
 K91 H An undo never overwrites what was changed since, needs its own approval and runs once
 src argon-lab/argon#17; fy-agent/fyagent#61; LibreChat#15369; framekit#342; open-thymos#8
 by system/test_undo.py::test_what_was_changed_since_is_a_conflict_that_says_what
@@ -407,7 +416,6 @@ K94 H A comment is marked as seen at intake, and the outcome is told only after 
 src nixpkgs-merge-bot#148
 by cases/test_view.py::test_a_comment_is_marked_as_seen
 by system/test_bad_weather.py::test_whatever_fails_while_telling_it_is_applied_and_told_once
-but open: the mark at intake is not built yet
 K95 H No proposal ever needs "Update branch"
 src palantir/policy-bot#460, #788; superplane#4132
 by cases/test_binding.py::test_what_happens_on_the_ledger_makes_no_page_stale
@@ -551,7 +559,7 @@ src edictum-console#19; octos#1451; agent-os#1613; breeze#3090; opencompany#1805
 by proposals/test_store.py::test_nothing_starts_when[expired-this-instant]
 by cases/test_binding.py::test_what_comes_after_the_last_look_still_stops_the_start[its-end]
 by system/test_main_job.py::test_expiry_ends_it_and_a_late_approval_is_told_so
-but nobody is warned before the end; the page says until when it waits
+by system/test_main_job.py::test_people_are_warned_once_before_it_ends
 K133 K All pages are read; pages that go in a circle are not believed
 src github/branch-deploy acceptance tests
 by webhook_app/github/test_facts.py::test_reviews_beyond_the_first_page_are_read

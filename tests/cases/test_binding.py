@@ -234,16 +234,39 @@ def test_no_fact_of_a_decision_is_the_date_of_a_commit() -> None:
     assert dates == {"valid_from", "expires"}
 
 
-async def test_a_retarget_during_the_run_merges_into_no_other_branch(here: Town, box: Box) -> None:
+@pytest.mark.parametrize("effect", [None, "lose"], ids=["delivered", "never-delivered"])
+async def test_a_retarget_during_the_run_merges_into_no_other_branch(
+    here: Town, box: Box, effect: Any
+) -> None:
     """K102: "BaseRetargetDuringApplyDoesNotPublishSuccessCommitStatus" of runatlantis/atlantis."""
     seen = await here.propose("box.add", {"n": 4})
     git = here.world.repository(REPOSITORY).git
+    if effect:
+        here.world.faults.add(DeliveryFault("pull_request", effect, action="edited"))
     moments.after_the_start(here, seen, moments.retarget)
     await review(here, "lee", seen)
     assert (await here.over(seen))["status"] == "applied", "it had started"
     assert box.runs == 1
-    assert here.pull(seen).base_ref == "elsewhere"
+    pull = here.pull(seen)
+    assert (pull.base_ref, pull.state, pull.merged_at) == ("elsewhere", "closed", None)
     assert git.contains(git.branch("placet/ledger") or "", git.branch("elsewhere") or "")
+    assert any("aimed at" in said and "closed unmerged" in said for said in here.comments(seen))
+    [found] = here.store.problems()
+    assert (found.code, found.proposal) == ("merge_refused", seen["proposal"])
+
+
+async def test_words_changed_during_the_run_are_put_back_before_the_merge(
+    here: Town, box: Box
+) -> None:
+    """K102: what a merged page says is what was approved, whatever GitHub delivers of the edit."""
+    seen = await here.propose("box.add", {"n": 4})
+    shown = here.pull(seen).body
+    here.world.faults.add(DeliveryFault("pull_request", "lose", action="edited", times=2))
+    moments.after_the_start(here, seen, moments.rewrite)
+    await review(here, "lee", seen)
+    assert (await here.over(seen))["status"] == "applied"
+    assert (here.pull(seen).body, box.runs) == (shown, 1)
+    assert here.pull(seen).merged_at is not None
 
 
 async def test_the_receipt_moves_no_head(here: Town) -> None:

@@ -86,8 +86,28 @@ def test_a_run_says_what_became_of_the_cases() -> None:
     shown = sum(bool(case.by) for case in CASES)
     rest = f"{len(CASES) - shown} not applicable or later"
     assert summary(ran) is None, "the table itself was not held"
-    assert summary(ran | held) == f"cases: {shown} shown by tests, {rest}"
+    assert last(ran | held) == f"cases: {shown} shown by tests, {rest}"
     only = f"{CASES[15].by[0]}[x]"
-    told = summary({n: o for n, o in ran.items() if n != CASES[15].by[0]} | held | {only: "failed"})
-    assert told == f"cases: {shown - 1} shown by tests, 1 failed (K16), {rest}"
-    assert summary(held) == f"cases: 0 shown by tests, {shown} not run, {rest}"
+    some = {n: o for n, o in ran.items() if n != CASES[15].by[0]} | held | {only: "failed"}
+    assert last(some) == f"cases: {shown - 1} shown by tests, 1 failed (K16), {rest}"
+    assert last(held) == f"cases: 0 shown by tests, {shown} not run, {rest}"
+
+
+def test_a_run_says_what_became_of_each_group() -> None:
+    ran = {node: "passed" for case in CASES for node in case.by}
+    told = lines(ran | {"tests/cases/test_table.py::test_x": "passed", CASES[0].by[0]: "failed"})
+    assert len(told) == len(GROUPS) + 2
+    for (group, title), line in zip(GROUPS.items(), told[1:-1], strict=True):
+        count = sum(bool(case.by) for case in CASES if case.group == group)
+        failed = [c.id for c in CASES if c.group == group and CASES[0].by[0] in c.by]
+        assert line.startswith(f"  {group}. {title} ")
+        assert f" {count - len(failed)} shown by tests" in line
+        assert all(id_ in line for id_ in failed)
+
+
+def lines(outcomes: dict[str, str]) -> list[str]:
+    return (summary(outcomes) or "").splitlines()
+
+
+def last(outcomes: dict[str, str]) -> str:
+    return lines(outcomes)[-1]

@@ -3,6 +3,7 @@
 import pygit2
 import pytest
 
+from sandbox.github import Fault
 from sandbox.stage import REPOSITORY
 from sandbox.testing import Town
 from tests.cases.acting import review, why_not
@@ -54,13 +55,44 @@ async def test_hidden_characters_of_an_agent_are_spelled_and_counted(here: Town)
     assert "2 hidden characters" in body
 
 
-@pytest.mark.xfail(reason="no reaction is set at intake yet")
-async def test_a_comment_is_marked_as_seen(here: Town) -> None:
+@pytest.mark.parametrize(
+    ("words", "marked"),
+    [
+        pytest.param("/approve", ["eyes"], id="a-yes"),
+        pytest.param("/reject", ["eyes"], id="a-no"),
+        pytest.param("/replan", ["eyes"], id="something-asked"),
+        pytest.param("looks fine to me", [], id="no-command"),
+    ],
+)
+async def test_a_comment_is_marked_as_seen(here: Town, words: str, marked: list[str]) -> None:
     """K94: people want to know that they were heard: nixpkgs-merge-bot#148."""
     seen = await here.propose("box.add", {"n": 4})
-    await here.person("lee").comment(REPOSITORY, here.number(seen), "/approve")
+    said = await here.person("lee").comment(REPOSITORY, here.number(seen), words)
     await here.rest()
-    assert here.page(seen).reactions
+    found = here.page(seen).reactions.values()
+    assert [r.content for r in found if r.comment_id == said.id] == marked
+
+
+async def test_what_comes_too_late_is_answered_and_not_marked(here: Town) -> None:
+    """K94: a mark says that something may come of it."""
+    seen = await here.propose("box.add", {"n": 4})
+    await review(here, "lee", seen)
+    await here.over(seen)
+    await here.person("noor").comment(REPOSITORY, here.number(seen), "/approve")
+    await here.rest()
+    assert not here.page(seen).reactions
+
+
+async def test_a_mark_that_github_refuses_holds_nothing_up(here: Town, box: Box) -> None:
+    """K94: it is a courtesy: the decision and what is told of it do not wait for it."""
+    here.world.faults.add(Fault("POST", r"/reactions$", status=403, times=9))
+    seen = await here.propose("box.add", {"n": 4})
+    await here.person("lee").comment(REPOSITORY, here.number(seen), "/approve")
+    assert (await here.over(seen))["status"] == "applied"
+    assert box.runs == 1
+    assert here.comments(seen)[-1].startswith("**Done, and read back:**")
+    refused = [e for e in here.world.log.entries if str(e.template).endswith("/reactions")]
+    assert len(refused) == 1
 
 
 async def test_a_stance_that_does_not_count_is_shown_with_its_reason(here: Town) -> None:

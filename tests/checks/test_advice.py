@@ -89,3 +89,28 @@ def test_what_is_covered_never_matches_alone(wide: str, narrow: str, names: list
 )
 def test_covers(wide: str, narrow: str, covered: bool) -> None:  # noqa: FBT001
     assert covers(wide, narrow) is covered
+
+
+@pytest.mark.parametrize(
+    ("rules", "ends"),
+    [
+        pytest.param([f"{{tools: ['*'], {ANY}}}", f"{{tools: ['a.*'], {ANY}}}"],
+            ["; move it up or take it out"], id="never-reached"),
+        pytest.param(["{tools: ['*'], require: [{approvals: 2, from: [user:ann]}]}"],
+            ["one person fills one place; name more people or a team"], id="unfillable"),
+        pytest.param([f"{{tools: ['a.b', 'billin?', 'x'], {ANY}}}"],
+            ["may take tools of other systems; write", "it matches nothing"],
+            id="a-question-mark-is-a-pattern-and-the-next-glob-is-looked-at-too"),
+    ],
+)  # fmt: skip
+def test_advice_says_what_to_do(rules: list[str], ends: list[str]) -> None:
+    found = warned(*rules)
+    assert len(found) == len(ends)
+    for line, end in zip(found, ends, strict=True):
+        assert end in line
+
+
+def test_every_group_is_looked_at_whatever_stands_before_it() -> None:
+    team, one = "{from: [team:acme/d]}", "{approvals: 2, from: [user:ann]}"
+    assert len(warned(f"{{tools: ['a.*'], require: [{team}, {one}]}}")) == 1
+    assert len(warned(f"{{tools: ['a.*'], {ANY}}}", f"{{tools: ['b.*'], require: [{one}]}}")) == 1

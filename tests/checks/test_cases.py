@@ -2,7 +2,7 @@ from typing import Any
 
 import pytest
 
-from checks.cases import load_cases, run
+from checks.cases import DIGITS, load_cases, run
 from checks.policy import PolicyError, load
 from checks.reasons import Reason
 
@@ -18,6 +18,14 @@ freeze:
   - {from: 2026-12-24T00:00Z, until: 2026-12-27T00:00Z, reason: holidays}
 """)
 ANN = "people: {ann: {permission: write, teams: [acme/finance]}}"
+PEERS = (
+    "people: {ann: {permission: write, teams: [acme/finance]},"
+    " bob: {permission: write, teams: [acme/finance]}, cid: write}"
+)
+BLOCKED = (
+    "said: [{{who: bob, review: approve, after: 50m}},"
+    " {{who: ann, review: request-changes, after: 51m, dismissed_by: {}}}]"
+)
 YES = "said: [{who: ann, review: approve, after: 50m}]"
 
 
@@ -69,6 +77,14 @@ def judged(*lines: str) -> tuple[str, set[str]]:
             {"approvals_missing", "not_a_person"}, id="a-bot"),
         pytest.param(["people: {ann: none}", YES], "waiting",
             {"approvals_missing", "permission_too_low"}, id="no-access"),
+        pytest.param([ANN, YES, "head_moved: true"], "ended", {"head_moved"}, id="a-push"),
+        pytest.param(
+            [PEERS, "said: [{who: ann, review: approve, after: 50m, dismissed_by: cid}]"],
+            "waiting", {"approvals_missing", "dismissed"}, id="an-approval-dismissed"),
+        pytest.param(
+            [PEERS, BLOCKED.format("bob")], "approved", set(), id="a-block-lifted-by-a-peer"),
+        pytest.param(
+            [PEERS, BLOCKED.format("cid")], "waiting", {"blocked"}, id="lifted-by-no-peer"),
     ],
 )  # fmt: skip
 def test_a_case_is_judged(lines: list[str], decision: str, codes: set[str]) -> None:
@@ -152,3 +168,67 @@ def test_without_reasons_the_decision_alone_is_held() -> None:
 def test_every_reason_can_be_expected(reason: Reason) -> None:
     [case] = load_cases(one(f"reasons: [{reason}]"))
     assert case.reasons == (reason,)
+
+
+def test_a_surplus_code_of_a_stance_is_named() -> None:
+    [case] = load_cases(one(ANN, YES, "works_for: [ann]", "reasons: [approvals_missing]"))
+    [line] = run(case, POLICY).lines()
+    assert line.startswith("+ requester: given, but not expected (")
+
+
+def test_a_tool_without_a_rule_waits_for_a_day_and_nobody_can_approve() -> None:
+    text = one(ANN, YES, "judged_after: 23h", "reasons: [no_rule]").replace("billing.", "crm.")
+    [case] = load_cases(text)
+    assert run(case, POLICY).passed
+
+
+NAMED = load("""\
+version: 1
+rules:
+  - tools: ["billing.*"]
+    requesters: [agent:refund-bot, user:boss]
+    require: [{from: [user:ann]}]
+""")
+HERE = "people: {ann: write}"
+SAYS = "said: [{who: ann, review: approve}]"
+TIED = "form: check_run"
+
+
+@pytest.mark.parametrize(
+    ("lines", "decision", "codes"),
+    [
+        pytest.param(["agent: refund-bot", SAYS], "approved", set(), id="an-agent-that-may-ask"),
+        pytest.param(["works_for: [Boss]", SAYS], "approved", set(), id="whoever-works-for-boss"),
+        pytest.param([SAYS], "waiting", {"requester_not_allowed"}, id="another-agent"),
+        pytest.param(
+            ["works_for: [boss]", "taken_over: [boss]", SAYS], "waiting",
+            {"requester_not_allowed"}, id="boss-was-somebody-else"),
+        pytest.param(
+            ["agent: refund-bot", "taken_over: [ANN]", SAYS], "waiting",
+            {"approvals_missing", "identity_changed"}, id="a-login-taken-over"),
+        pytest.param(
+            ["agent: refund-bot", "nobody: [ann]", SAYS], "waiting",
+            {"approvals_missing", "identity_changed", "no_such_user"}, id="a-login-of-nobody"),
+        pytest.param(
+            ["agent: refund-bot", "asked_by: ann", SAYS], "waiting",
+            {"approvals_missing", "asked_for_it"}, id="who-asked-for-it"),
+        pytest.param(
+            ["agent: refund-bot", TIED, SAYS], "waiting",
+            {"approvals_missing", "review_is_about_the_code"}, id="a-review-of-the-code"),
+        pytest.param(
+            ["agent: refund-bot", TIED, "said: [{who: ann, comment: /approve}]"], "waiting",
+            {"approvals_missing", "digest_required"}, id="a-comment-that-names-no-plan"),
+        pytest.param(
+            ["agent: refund-bot", TIED, f"said: [{{who: ann, comment: /approve {DIGITS}}}]"],
+            "approved", set(), id="a-comment-that-names-the-plan"),
+        pytest.param(
+            ["agent: refund-bot", TIED, "said: [{who: ann, press: approve}]"], "approved", set(),
+            id="a-button-there"),
+    ],
+)  # fmt: skip
+def test_who_asks_who_is_meant_and_where_it_is_shown(
+    lines: list[str], decision: str, codes: set[str]
+) -> None:
+    [case] = load_cases(one(HERE, *lines, "reasons: []"))
+    result = run(case, NAMED)
+    assert (result.verdict.decision.value, set(result.surplus)) == (decision, codes)

@@ -48,6 +48,11 @@ BOTH = policy(
     "require: [{approvals: 1, from: [team:acme/finance]}, {approvals: 1, from: [user:cat]}]"
 )
 NAMED = policy("require: [{approvals: 1, from: [user:ann]}]")
+ASKING = load(
+    "version: 1\nrules:\n"
+    "  - {tools: ['*'], requesters: [agent:cleanup-bot, user:Boss], require: [{approvals: 1}]}\n"
+    "  - {tools: ['*'], require: [{approvals: 1}]}\n"
+)
 BUTTONS = policy("require: [{approvals: 1}]", "surfaces: [button]")
 SHORT = policy("require: [{approvals: 1}]", "approval_valid: 30m")
 BILLING = load("version: 1\nrules: [{tools: ['billing.*'], require: [{approvals: 1}]}]")
@@ -86,6 +91,10 @@ CASES = [
     pytest.param(seen(base="main"), ENDED, Reason.BASE_CHANGED, id="base_changed: retargeted"),
     pytest.param(seen(draft=True), WAITING, Reason.DRAFT, id="draft: is not asking yet"),
     pytest.param(seen(view_intact=False), WAITING, Reason.VIEW_EDITED, id="view_edited: by anyone"),
+    pytest.param(seen(edits=2), APPROVED, None, id="edited twice, restored, approved since"),
+    pytest.param(
+        seen(edits=3), ENDED, Reason.EDITED_TOO_OFTEN, id="edited_too_often: three times"
+    ),
     pytest.param(seen(halted="stop"), WAITING, Reason.HALTED, id="halted: by the operator"),
     pytest.param(seen(halted=""), WAITING, Reason.HALTED, id="halted: without a word of why"),
     pytest.param(
@@ -210,6 +219,18 @@ CASES = [
     pytest.param(
         heard(said(replace(BOSS, login="Not-Boss"), 10)), WAITING, Reason.REQUESTER,
         id="requester: under another login",
+    ),
+    pytest.param(
+        seen(askers=frozenset({ANN.id})), WAITING, Reason.ASKED_FOR_IT,
+        id="asked_for_it: nobody decides about what they asked for",
+    ),
+    pytest.param(
+        replace(also(no(BOB, 20)), askers=frozenset({BOB.id})), APPROVED, Reason.ASKED_FOR_IT,
+        id="asked_for_it: cannot block either",
+    ),
+    pytest.param(
+        replace(also(no(BOB, 20, stance=Stance.REJECT)), askers=frozenset({BOB.id})),
+        ENDED, Reason.WITHDRAWN, id="withdrawn: by whoever asked for it",
     ),
     pytest.param(
         heard(said(CI, 10)), WAITING, Reason.MACHINE_ACCOUNT,
@@ -521,6 +542,32 @@ POLICY_CASES = [
     pytest.param(
         heard(said(ANN, 29), said(ANN, 31)), under(SHORT), APPROVED, Reason.APPROVAL_LAPSED,
         id="approval_lapsed: the earlier of two",
+    ),
+    pytest.param(
+        seen(agent="cleanup-bot"), under(ASKING), APPROVED, None, id="a rule for this very agent"
+    ),
+    pytest.param(
+        seen(agent="other-bot"), under(ASKING), WAITING, Reason.REQUESTER_NOT_ALLOWED,
+        id="requester_not_allowed: a rule for another agent, and no other rule stands in",
+    ),
+    pytest.param(
+        seen(agent="cleanup-bot"), under(PLAIN, ASKING.model_copy(update={"rules": (
+            ASKING.rules[0].model_copy(update={"requesters": ("agent:other-bot",)}),
+        )})), WAITING, Reason.REQUESTER_NOT_ALLOWED,
+        id="requester_not_allowed: by one of the policies",
+    ),
+    pytest.param(
+        seen(agent="other-bot", people={"boss": BOSS.id}), under(ASKING), APPROVED, None,
+        id="a rule for whoever works for boss",
+    ),
+    pytest.param(
+        seen(agent="other-bot", people={"boss": ANN.id}), under(ASKING), WAITING,
+        Reason.REQUESTER_NOT_ALLOWED, id="requester_not_allowed: boss is somebody else",
+    ),
+    pytest.param(
+        seen(agent="other-bot", people={"boss": 0}, identities=frozenset({0, BOSS.id})),
+        under(ASKING), WAITING, Reason.REQUESTER_NOT_ALLOWED,
+        id="requester_not_allowed: there was nobody called boss",
     ),
     pytest.param(
         seen(people={"ann": ANN.id}), under(NAMED), APPROVED, None, id="the very person named"

@@ -302,11 +302,32 @@ def test_what_cannot_be_a_name_is_refused(who: str) -> None:
         load(asking(json.dumps([who])))
 
 
+@pytest.mark.parametrize(
+    "asks",
+    ["ann", "agent:", "agent:Cleanup", "agent:a b", "team:acme/data", "user:", "user:a/b", "*"],
+)
+def test_whoever_cannot_ask_is_refused(asks: str) -> None:
+    with pytest.raises(PolicyError, match=r"requesters\.0: who may ask is named as agent:NAME"):
+        load(with_rule(f"requesters: [{json.dumps(asks)}]"))
+
+
+@pytest.mark.parametrize("nobody", ["[]", "", "null"])
+def test_a_rule_that_takes_nobodys_requests_is_refused(nobody: str) -> None:
+    with pytest.raises(PolicyError, match="requesters"):
+        load(with_rule(f"requesters: {nobody}"))
+
+
+def test_whose_account_a_login_means_is_asked_for_those_who_ask_too() -> None:
+    rule = load(with_rule("requesters: [user:Dana, agent:cleanup-bot]")).rules[0]
+    assert rule.logins() == {"dana"}
+    assert rule.users() == set(), "nobody is asked to review for it"
+
+
 def test_a_rule_knows_its_floor() -> None:
     for place, least in enumerate(PERMISSIONS):
         rule = load(with_rule(f"permission: {least}")).rules[0]
-        assert [p for p in PERMISSIONS if rule.enough(p)] == list(PERMISSIONS[place:])
-        assert not any(map(rule.enough, ("none", "", "WRITE", "custom-role")))
+        assert [p for p in PERMISSIONS if p in rule.enough] == list(PERMISSIONS[place:])
+        assert not rule.enough & {"none", "", "WRITE", "custom-role"}
 
 
 def test_a_rule_knows_the_teams_to_ask_for() -> None:
@@ -363,6 +384,8 @@ def test_the_published_schema_takes_what_we_take(text: str) -> None:
     "text",
     [
         pytest.param(PLAIN + "owners: [ann]\n", id="an unknown key"),
+        pytest.param(with_rule("requesters: []"), id="nobody may ask"),
+        pytest.param(with_rule("requesters: [dana]"), id="a requester of no kind"),
         pytest.param(asking("null"), id="blank names"),
         pytest.param(asking("[]"), id="no names"),
         pytest.param(asking("[ann]"), id="a name of nothing"),

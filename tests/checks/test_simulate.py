@@ -1,4 +1,5 @@
 import json
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import timedelta
 
@@ -6,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from checks.explain import explain
 from checks.facts import Facts, Standing
 from checks.policy import Freeze, Group, Policy, Rule, Source, load
 from checks.reasons import Reason
@@ -245,3 +247,72 @@ def test_what_is_no_scene_is_refused(data: dict[str, object]) -> None:
 def test_a_policy_comes_back_from_its_own_yaml() -> None:
     text = json.dumps(TWO.model_dump(mode="json", by_alias=True, exclude_defaults=True))
     assert load(text) == TWO
+
+
+def test_a_simulated_comment_is_a_comment_with_its_words() -> None:
+    [said] = add_comment(SILENT, BOB, f"/approve {DIGEST[7:19]}", NOW).voices
+    assert (said.surface.value, said.head, said.digest) == ("comment", None, DIGEST[7:19])
+    assert said.text == f"/approve {DIGEST[7:19]}"
+
+
+def test_what_is_simulated_stands_beside_what_was_said_in_its_order() -> None:
+    both = add_review(add_comment(FACTS, BOB, "/approve", NOW), day.CAT, "approve", NOW)
+    assert both.voices[0] == YES
+    assert [v.key for v in both.voices[1:]] == ["comment:simulated-2", "review:simulated-3"]
+    orders = [v.order for v in both.voices]
+    assert orders == sorted(set(orders))
+
+
+def test_a_dismissal_takes_that_review_alone() -> None:
+    facts = dismiss(heard(YES, no(BOB, 20)), YES.key, BOB)
+    assert [v.standing for v in facts.voices] == [Standing.DISMISSED, Standing.STANDS]
+
+
+def test_a_move_is_to_a_head_of_the_same_form() -> None:
+    moved = move_head(FACTS)
+    assert (moved.head, moved.moved) == ("0" * len(FACTS.head), True)
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        pytest.param(lambda: add_review(FACTS, BOB, "lgtm", NOW),
+            "a review says approve or request-changes, not 'lgtm'", id="review"),
+        pytest.param(lambda: press(FACTS, BOB, "undo", NOW),
+            "a button says approve or reject, not 'undo'", id="button"),
+        pytest.param(lambda: dismiss(SILENT, "review:9"),
+            "there is no review 'review:9'; the reviews are: none", id="no-reviews"),
+        pytest.param(lambda: dismiss(heard(YES, no(BOB, 20)), "review:9"),
+            f"there is no review 'review:9'; the reviews are: {YES.key}, {no(BOB, 20).key}",
+            id="other-reviews"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_simulated_is_refused_in_words(
+    change: Callable[[], Facts], told: str
+) -> None:
+    with pytest.raises(BadChange) as refused:
+        change()
+    assert str(refused.value) == told
+
+
+def test_a_scene_explains_itself_as_the_judge_would() -> None:
+    sources = [Source("current", SHORT)]
+    scene = Scene(FACTS, tuple(sources), NOW)
+    assert scene.explained() == explain(FACTS, sources, judge(FACTS, sources, NOW), NOW)
+
+
+@pytest.mark.parametrize(
+    ("reason", "line"),
+    [
+        pytest.param(("c", "", "", ""), "c", id="bare"),
+        pytest.param(("c", "why", "", ""), "c: why", id="why"),
+        pytest.param(("c", "why", "floor", "bob"), "c @bob: why (the server's floor)", id="floor"),
+        pytest.param(("c", "", "other", ""), "c (other)", id="unknown-policy"),
+    ],
+)
+def test_a_difference_names_the_code_who_why_and_whose(
+    reason: tuple[str, str, str, str], line: str
+) -> None:
+    told = dict(zip(("code", "because", "policy", "who"), reason, strict=True))
+    text = difference_text({"gone": [told], "new": [told]})
+    assert text == f"- no longer: {line}\n+ now also: {line}"

@@ -276,3 +276,108 @@ def test_only_a_login_is_ever_called(login: str) -> None:
         called.startswith("`")
         or called.removeprefix("@").replace("-", "a").replace("_", "a").isalnum()
     )
+
+
+FROZEN_ANSWER = f"{REASONS[Reason.FROZEN].means} (`until noon`)"
+
+
+@pytest.mark.parametrize(
+    ("about", "first"),
+    [
+        pytest.param(Heard(said(LEE), None), "@lee, your approval counts.", id="it-counts"),
+        pytest.param(
+            Heard(said(SAM, Stance.REJECT), None), "@sam, your rejection counts.", id="a-no-counts"
+        ),
+        pytest.param(
+            Heard(said(SAM, digest="9be19be19be1"), Reason.PERMISSION_TOO_LOW),
+            "@sam, your approval does not count: your access here is too low.",
+            id="a-digest-that-is-not-the-matter",
+        ),
+        pytest.param(
+            Heard(said(SAM), Reason.OTHER_DIGEST),
+            "@sam, your approval does not count: it names another plan.",
+            id="another-plan-without-a-digest",
+        ),
+        pytest.param(
+            Heard(said(SAM), Reason.EXPIRED),
+            f"@sam, your approval does not count: {REASONS[Reason.EXPIRED].means.rstrip('.')}.",
+            id="a-reason-of-the-proposal",
+        ),
+        pytest.param(
+            Finding(Reason.FROZEN, "until noon", "floor"), FROZEN_ANSWER, id="what-it-tells"
+        ),
+        pytest.param(
+            Finding(Reason.FROZEN, "until noon", "floor", "lee"),
+            FROZEN_ANSWER + " (`@lee`)",
+            id="and-of-whom",
+        ),
+        pytest.param(
+            Finding(Reason.CLOSED, "by hand"),
+            REASONS[Reason.CLOSED].means,
+            id="what-it-need-not-tell",
+        ),
+    ],
+)
+def test_an_answer_is_what_happened_and_what_to_do(about: Heard | Finding, first: str) -> None:
+    assert about.reason or first.endswith("counts.")
+    remedy = f"\n\n{REASONS[about.reason].remedy}" if about.reason else ""
+    assert reply_to(about) == first + remedy
+
+
+@pytest.mark.parametrize(
+    ("finding", "title"),
+    [
+        pytest.param(
+            Finding(Reason.REJECTED, ""), "Rejected: nothing was changed", id="by-nobody-known"
+        ),
+        pytest.param(
+            Finding(Reason.ACCESS_UNKNOWN, "", who="sam"),
+            "On hold: GitHub did not say what @sam may do",
+            id="somebody",
+        ),
+        pytest.param(
+            Finding(Reason.ACCESS_UNKNOWN, ""),
+            "On hold: GitHub did not say what someone may do",
+            id="someone",
+        ),
+        pytest.param(
+            Finding(Reason.FROZEN, "for a while"),
+            "On hold: changes are frozen until later",
+            id="no-moment",
+        ),
+    ],
+)
+def test_a_title_names_whom_and_until_when_as_far_as_that_is_known(
+    finding: Finding, title: str
+) -> None:
+    verdict = replace(judged(), findings=(finding,))
+    assert check_title(verdict, LATER, NOW) == title
+
+
+@pytest.mark.parametrize(
+    ("needed", "words"),
+    [
+        pytest.param("", "1 approval", id="nothing-said"),
+        pytest.param("2 people still needed", "2 approvals", id="anybody"),
+        pytest.param("1 person of acme/data", "1 approval from acme/data", id="a-team"),
+        pytest.param("1 person of " + "a" * 44, "1 approval from " + "a" * 44, id="sixty"),
+        pytest.param("1 person of " + "a" * 45, "1 approval", id="sixty-one"),
+    ],
+)
+def test_whose_approvals_are_missing(needed: str, words: str) -> None:
+    assert asked(replace(judged(), needed=needed)) == words
+
+
+def test_a_moment_that_is_now_is_in_no_time() -> None:
+    assert moment(NOW, NOW).endswith("(in 0 s)")
+
+
+def test_what_is_no_login_stands_in_code_as_it_is() -> None:
+    assert mention("-x") == "`@-x`"
+    assert "| `@a?b` |" in heard_table(judged(replace(said(LEE), person=Person(1, "a|b"))))
+
+
+def test_each_hidden_character_is_counted_and_a_lone_tab_is_not() -> None:
+    assert [hidden_count(text) for text in ("\t", "\r", "a\tb\rc", "\u202e", "\r\u202e")] == [
+        0, 0, 0, 1, 1,
+    ]  # fmt: skip

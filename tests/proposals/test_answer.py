@@ -7,9 +7,10 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from proposals.answer import answer, details, quoted
+from proposals.answer import answer, denied, details, read
 from proposals.lifecycle import State
 from proposals.plan import Pinned, Place, Proposal
+from proposals.words import quoted
 
 NOW = datetime(2026, 12, 1, 10, 0, tzinfo=UTC)
 PINNED = Pinned(
@@ -209,3 +210,31 @@ def test_no_text_of_an_agent_breaks_the_answer(summary: str, why: str) -> None:
     for state in State:
         said = answer(replace(OPEN, state=state, summary=summary, why=why))["say_to_user"]
         assert "\n" not in said
+
+
+def test_a_read_has_the_shape_of_every_answer() -> None:
+    said = read("crm.list", {"rows": 3})
+    assert list(said) == KEYS
+    assert (said["status"], said["executed"], said["result"]) == ("read", True, {"rows": 3})
+    assert said["say_to_user"] == "Read with `crm.list`; nothing was changed."
+
+
+def test_a_read_that_failed_says_what_its_tool_said() -> None:
+    said = read("crm.list", None, "no such\ntable `x`")
+    assert list(said) == KEYS
+    assert (said["status"], said["executed"]) == ("failed", False)
+    assert said["error"]["code"] == "read_failed"
+    assert said["say_to_user"] == "Not read with `crm.list`. It says: `no such table 'x'`."
+
+
+def test_a_call_that_is_denied_says_what_to_do() -> None:
+    said = denied("crm.drop", "unknown_tool", "No such tool.", "Take another.")
+    assert list(said) == KEYS
+    assert said["say_to_user"] == (
+        "Nothing has been done, and nobody has been asked: No such tool. Take another."
+    )
+
+
+def test_a_rejection_says_that_asking_again_is_no_use() -> None:
+    said = answer(over(State.ENDED, "@lee rejected it.", "rejected"))
+    assert said["error"]["hint"].startswith("A person said no.")

@@ -235,6 +235,15 @@ def hide_the_requester(made: Book) -> None:
     predicate_of(made, 0)["excluded"]["identities"] = []
 
 
+def approve_what_one_asked_for(made: Book) -> None:
+    predicate_of(made, 0)["asked_by"] = {"id": LEE, "login": "lee"}
+
+
+def hide_who_asked(made: Book) -> None:
+    """The start forgets who asked; the plan that people were shown does not."""
+    made.plans[FIRST] = replace(made.plans[FIRST], asked_by={"id": LEE, "login": "lee"})
+
+
 def with_key(place: int, **changes: Any) -> Callable[[Book], None]:
     return lambda made: predicate_of(made, place).update(changes)
 
@@ -283,6 +292,11 @@ def renumber(made: Book) -> None:
             with_key(0, approvals=[]), "no_approvals", "nobody's approval", id="no-approvals"
         ),
         pytest.param(approve_oneself, "requester_approved", "@dana", id="approver-in-identities"),
+        pytest.param(
+            approve_what_one_asked_for, "asker_approved", "@lee asked for it", id="asked-for-it"
+        ),
+        pytest.param(approve_what_one_asked_for, "not_approved", "still needed", id="asker-anew"),
+        pytest.param(hide_who_asked, "asker_approved", "@lee asked for it", id="asker-hidden"),
         pytest.param(hide_the_requester, "requester_approved", "@dana", id="requester-hidden"),
         pytest.param(
             change_approval(permission="read"), "not_approved", "access", id="reader-approved"
@@ -350,6 +364,131 @@ def test_even_who_holds_the_key_cannot_sign_what_should_not_be(
     report = audited(made.ledger())
     assert code in codes(report), report.findings
     assert any(words in f.why for f in report.findings if f.code == code), report.findings
+
+
+UNDO = replace(proposal(7), undoes=FIRST)
+
+
+def said_later(*facts: tuple[str, dict[str, Any]]) -> Book:
+    """A ledger on which something is said of the first proposal afterwards."""
+    made = book()
+    for kind, said in facts:
+        made.later(proposal(1), kind, **said)
+    return made
+
+
+def undone(by: str = UNDO.id, digest_: str = UNDO.plan.digest) -> dict[str, Any]:
+    return {"fact": "undone", "undone_by": {"proposal": by, "digest": digest_}}
+
+
+@pytest.mark.parametrize(
+    ("made", "code", "words"),
+    [
+        pytest.param(
+            said_later(("end-2", {"outcome": "failed", "basis": "asserted"})),
+            "contradiction",
+            "only an unknown outcome is settled later",
+            id="second-outcome",
+        ),
+        pytest.param(
+            said_later(("end-2", {"outcome": "applied"})),
+            "contradiction",
+            "had said applied",
+            id="the-same-outcome-again",
+        ),
+        pytest.param(
+            said_later(("end-2", undone())), "undo_unproven", "no such undo", id="forged-undo"
+        ),
+        pytest.param(
+            said_later(("end-2", undone(SECOND, proposal(2).plan.digest))),
+            "undo_unproven",
+            "no such undo",
+            id="undone-by-what-was-no-undo",
+        ),
+        pytest.param(
+            said_later(("end-2", {"fact": "praised"})), "strange_fact", "praised", id="other-fact"
+        ),
+        pytest.param(
+            said_later(("end-3", undone()), ("end-2", undone())),
+            "wrong_order",
+            "it was written before",
+            id="written-before-the-earlier-one",
+        ),
+    ],
+)
+def test_what_is_said_later_must_follow_from_what_was_said(
+    made: Book, code: str, words: str
+) -> None:
+    report = audited(made.ledger())
+    assert code in codes(report), report.findings
+    assert any(words in f.why for f in report.findings if f.code == code), report.findings
+
+
+def with_undo() -> Book:
+    made = book()
+    made.ran(UNDO)
+    made.later(proposal(1), "end-2", **undone())
+    return made
+
+
+def test_an_undo_is_believed_by_its_own_statements() -> None:
+    report = audited(with_undo().ledger())
+    assert (report.findings, report.notes) == ((), ())
+    assert report.rows[0].outcome == "applied (verified), undone"
+
+
+@pytest.mark.parametrize(
+    "digest_", [proposal(1).plan.digest, ""], ids=["of-another-plan", "without-one"]
+)
+def test_an_undo_with_another_digest_is_not_believed(digest_: str) -> None:
+    made = with_undo()
+    made.said[-1].predicate["undone_by"]["digest"] = digest_
+    assert codes(audited(made.ledger())) == {"undo_unproven"}
+
+
+def test_an_undo_that_the_original_does_not_name_is_a_note() -> None:
+    made = with_undo()
+    made.said.pop()
+    report = audited(made.ledger())
+    assert report.clean
+    assert "does not say so yet" in report.notes[0]
+
+
+def unknown(*later: dict[str, Any]) -> Book:
+    """A proposal that ended unknown, and what was said of it afterwards."""
+    made = Book()
+    made.ran(proposal(1))
+    made.said[1].predicate["outcome"] = "unknown"
+    del made.said[1].predicate["basis"]
+    made.commits.clear()
+    for part, said in enumerate(later, 2):
+        made.later(proposal(1), f"end-{part}", **said)
+    return made
+
+
+def test_an_unknown_outcome_is_no_fault_and_is_said() -> None:
+    report = audited(unknown().ledger())
+    assert (report.clean, report.rows[0].outcome) == (True, "unknown")
+    assert "unknown, not settled" in report.notes[0]
+
+
+def test_what_settles_an_unknown_outcome_is_its_outcome() -> None:
+    said = {"outcome": "failed", "basis": "asserted"}
+    report = audited(unknown(said).ledger())
+    assert (report.findings, report.notes) == ((), ())
+    assert report.rows[0].outcome == "failed (asserted)"
+    twice = audited(unknown(said, {"outcome": "applied"}).ledger())
+    assert codes(twice) == {"contradiction"}
+
+
+def test_a_late_answer_that_contradicts_is_signed_as_that_and_noted() -> None:
+    late = {"fact": "contradiction", "outcome": "applied"}
+    report = audited(unknown({"outcome": "failed"}, late).ledger())
+    assert report.clean
+    assert "said applied" in report.notes[0]
+    alone = Book()
+    alone.later(proposal(1), "end", **late)
+    assert "contradiction" in codes(audited(alone.ledger()))
 
 
 def test_a_rewritten_chain_is_found_at_the_statement_that_follows_another_one() -> None:

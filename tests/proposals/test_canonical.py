@@ -390,3 +390,27 @@ def test_npm_canonicalize_writes_the_same_bytes() -> None:
     collect()
     texts += [(JCS / "input" / name).read_text() for name in VECTORS]
     assert with_npm(texts) == [canonical(loads(text)).decode() for text in texts]
+
+
+@pytest.mark.parametrize(
+    ("pointer", "told"),
+    [
+        pytest.param("", "The empty pointer names everything; name a member, as in /preview/at.",
+            id="empty"),
+        pytest.param("a", "'a' is no JSON Pointer (RFC 6901); write /a/b.", id="no-slash"),
+    ],
+)  # fmt: skip
+def test_a_bad_pointer_is_refused_in_words(pointer: str, told: str) -> None:
+    with pytest.raises(BadPointer) as refused:
+        pointer_split({}, [pointer])
+    assert str(refused.value) == told
+
+
+def test_what_is_taken_below_one_member_stays_below_another() -> None:
+    value: JSON = {"a": {"x": 1, "y": 2}, "b": {"x": 1, "y": 2}}
+    assert pointer_split(value, ["/a/x"])[0] == {"a": {"y": 2}, "b": {"x": 1, "y": 2}}
+
+
+def test_no_place_of_a_long_list_is_named_by_a_word() -> None:
+    assert pointer_get(list(range(9_000)), "/x") is MISSING
+    assert pointer_get(list(range(9_000)), "/01") is MISSING

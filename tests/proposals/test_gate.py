@@ -2,10 +2,13 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from proposals import calls
 from proposals.calls import (
     Call,
     ConfirmationRequired,
@@ -13,13 +16,14 @@ from proposals.calls import (
     Entry,
     Policy,
     Status,
-    Transient,
     always_approve,
     deny_destructive,
 )
 from proposals.canonical import JSON
 from proposals.gate import Gate
+from proposals.memo import MOST, Memo
 from proposals.tools import BadArguments, Tool
+from proposals.upstreams import Heard, Unreached, Unreturned
 
 pytestmark = pytest.mark.anyio
 
@@ -27,13 +31,13 @@ ARGUMENTS = {"type": "object", "properties": {"id": {"type": "integer"}}, "requi
 
 
 def tool(name: str, effect: str) -> Tool:
+    runs = {"read": ("x",)} if effect == "read" else {"plan": ("x",), "apply": ("x",)}
     return Tool(
         name=name,
         kind="command",
         effect=effect,  # type: ignore[arg-type]
-        plan=("x",),
-        apply=("x",),
         arguments=ARGUMENTS,
+        **runs,
     )
 
 
@@ -43,15 +47,17 @@ class Desk:
     def __init__(self) -> None:
         self.done: list[str] = []
         self.fails = 0
+        self.how: type[Exception] = Unreturned
+        self.words = ""
 
-    def doing(self, what: str) -> Callable[[JSON, str | None], Awaitable[JSON]]:
-        async def run(arguments: JSON, key: str | None) -> JSON:
+    def doing(self, what: str) -> Callable[[JSON, str | None], Awaitable[Heard]]:
+        async def run(arguments: JSON, key: str | None) -> Heard:
             self.done.append(f"{what} {arguments} {key or ''}".strip())
             await asyncio.sleep(0)
             if self.fails:
                 self.fails -= 1
-                raise Transient("busy")
-            return {"did": what}
+                raise self.how("down", "busy") if self.how is Unreached else Unreturned("busy")
+            return Heard({"did": what}, self.words)
 
         return run
 
@@ -62,14 +68,14 @@ class People:
     def __init__(self, desk: Desk) -> None:
         self.desk = desk
         self.held: dict[str, tuple[str, JSON]] = {}
-        self.results: dict[str, JSON] = {}
+        self.results: dict[str, Heard] = {}
 
-    async def hold(self, tool: Tool, arguments: JSON, key: str | None) -> str:  # noqa: ARG002
+    async def hold(self, call: Call) -> str:
         for id_, waiting in self.held.items():
-            if waiting == (tool.name, arguments):
+            if waiting == (call.tool, call.arguments):
                 return id_
         id_ = f"p_{len(self.held) + 1}"
-        self.held[id_] = (tool.name, arguments)
+        self.held[id_] = (call.tool, call.arguments)
         return id_
 
     async def yes(self, id_: str) -> None:
@@ -77,7 +83,7 @@ class People:
             _, arguments = self.held[id_]
             self.results[id_] = await self.desk.doing("close")(arguments, id_)
 
-    async def result(self, proposal: str) -> JSON:
+    async def result(self, proposal: str) -> Heard:
         if proposal not in self.results:
             raise ConfirmationRequired(*self.held[proposal], proposal)
         return self.results[proposal]
@@ -168,19 +174,103 @@ async def test_a_write_that_fails_makes_them_forget_too() -> None:
     made = gate(desk, always_approve)
     await made.call(Call("desk.search", {"id": 7}, "s"))
     desk.fails = 1
-    with pytest.raises(Transient):
+    with pytest.raises(Unreturned):
         await made.call(Call("desk.close", {"id": 7}, "t"))
     await made.call(Call("desk.search", {"id": 7}, "s"))
     assert [line.split()[0] for line in desk.done] == ["search", "close", "search"]
+
+
+async def test_a_read_that_was_under_way_when_a_write_began_is_not_remembered() -> None:
+    desk = Desk()
+    made = gate(desk, always_approve)
+    search, close = Call("desk.search", {"id": 7}, "s"), Call("desk.close", {"id": 7})
+    await asyncio.gather(made.call(search), made.call(close))
+    await made.call(search)
+    assert sum(line.startswith("search") for line in desk.done) == 2
+
+
+async def test_a_read_that_outlasts_a_whole_write_is_not_remembered() -> None:
+    desk = Desk()
+    made = gate(desk, always_approve)
+    search, close = Call("desk.search", {"id": 7}, "s"), Call("desk.close", {"id": 7})
+    reading = made.entries["desk.search"].run
+
+    async def slow(arguments: JSON, key: str | None) -> Heard:
+        heard = await reading(arguments, key)
+        await made.call(close)
+        return heard
+
+    entries = dict(made.entries)
+    made.entries = entries | {"desk.search": replace(entries["desk.search"], run=slow)}
+    await made.call(search)
+    await made.call(search)
+    assert sum(line.startswith("search") for line in desk.done) == 2
+
+
+async def test_what_is_read_during_a_write_is_neither_old_nor_kept() -> None:
+    desk = Desk()
+    made = gate(desk, always_approve)
+    search, close = Call("desk.search", {"id": 7}, "s"), Call("desk.close", {"id": 7})
+
+    async def busy(_arguments: JSON, _key: str | None) -> Heard:
+        await made.call(search)
+        return Heard({"did": "close"})
+
+    entries = dict(made.entries)
+    made.entries = entries | {"desk.close": replace(entries["desk.close"], run=busy)}
+    for call in (search, close, search):
+        await made.call(call)
+    assert sum(line.startswith("search") for line in desk.done) == 3
+
+
+async def test_sessions_of_two_agents_share_nothing() -> None:
+    desk = Desk()
+    made = gate(desk, deny_destructive)
+    for agent in ("a", "b"):
+        await made.call(Call("desk.search", {"id": 7}, "s", agent=agent))
+    assert len(desk.done) == 2
+
+
+async def test_an_error_is_not_remembered() -> None:
+    desk = Desk()
+    made = gate(desk, deny_destructive)
+    desk.words = "no such ticket"
+    first = await made.call(Call("desk.search", {"id": 7}, "s"))
+    assert first.error == "no such ticket"
+    desk.words = ""
+    assert (await made.call(Call("desk.search", {"id": 7}, "s"))).error == ""
+
+
+async def test_what_was_read_is_remembered_only_as_long_as_its_tool_says() -> None:
+    time = [0.0]
+    memo, place = Memo(lambda: time[0]), ("s", "desk.search", "d")
+    memo.keep(place, Heard(1), 60, memo.mark("desk.search"))
+    time[0] = 59.9
+    assert memo.recall(place) == Heard(1)
+    time[0] = 60.0
+    assert memo.recall(place) is None
+    memo.keep(place, Heard(1), 0, memo.mark("desk.search"))
+    assert memo.recall(place) is None
+
+
+async def test_only_so_many_reads_are_remembered() -> None:
+    memo = Memo()
+    for n in range(MOST + 1):
+        memo.keep(("s", "desk.search", str(n)), Heard(n), 60, 0)
+    assert memo.recall(("s", "desk.search", "0")) is None
+    assert memo.recall(("s", "desk.search", str(MOST))) == Heard(MOST)
 
 
 @pytest.mark.parametrize(
     ("fails", "tries"),
     [pytest.param(1, 2, id="once"), pytest.param(2, 3, id="twice")],
 )
-async def test_a_read_is_tried_again_a_few_times(fails: int, tries: int) -> None:
+@pytest.mark.parametrize("how", [Unreached, Unreturned])
+async def test_a_read_is_tried_again_a_few_times(
+    fails: int, tries: int, how: type[Exception]
+) -> None:
     desk = Desk()
-    desk.fails = fails
+    desk.fails, desk.how = fails, how
     await gate(desk, deny_destructive).call(Call("desk.search", {"id": 7}))
     assert len(desk.done) == tries
 
@@ -189,14 +279,14 @@ async def test_a_read_without_retries_falls_back_and_the_fallback_passes_the_gat
     desk, seen = Desk(), []
     desk.fails = 1
     made = gate(desk, deny_destructive, log=lambda status, _: seen.append(status))
-    assert await made.call(Call("desk.find", {"id": 7})) == {"did": "search"}
+    assert await made.call(Call("desk.find", {"id": 7})) == Heard({"did": "search"})
     assert seen == [Status.FAILED, Status.FALLBACK, Status.EXECUTED]
 
 
 async def test_falling_back_ends() -> None:
     desk = Desk()
     desk.fails = 99
-    with pytest.raises(Transient):
+    with pytest.raises(Unreturned):
         await gate(desk, deny_destructive).call(Call("desk.find", {"id": 7}))
     assert len(desk.done) == 4
 
@@ -204,7 +294,7 @@ async def test_falling_back_ends() -> None:
 async def test_a_write_is_never_tried_again() -> None:
     desk = Desk()
     desk.fails = 1
-    with pytest.raises(Transient):
+    with pytest.raises(Unreturned):
         await gate(desk, always_approve).call(Call("desk.close", {"id": 7}))
     assert len(desk.done) == 1
 
@@ -219,6 +309,7 @@ async def test_one_key_runs_once_also_when_called_twice_at_once() -> None:
     with pytest.raises(Denied) as denied:
         await made.call(Call("desk.close", {"id": 8}, key="k"))
     assert denied.value.code == "key_conflict"
+    assert await made.call(Call("desk.close", {"id": 8}, key="k", agent="other"))
 
 
 async def test_a_key_whose_call_failed_does_not_run_again() -> None:
@@ -226,6 +317,18 @@ async def test_a_key_whose_call_failed_does_not_run_again() -> None:
     made = gate(desk, always_approve)
     desk.fails = 1
     for _ in range(2):
-        with pytest.raises(Transient):
+        with pytest.raises(Unreturned):
             await made.call(Call("desk.close", {"id": 7}, key="k"))
     assert len(desk.done) == 1
+
+
+def test_no_setting_reaches_the_policy_that_lets_everything_run() -> None:
+    shell = Path(calls.__file__).parents[1] / "webhook_app"
+    assert [p for p in shell.rglob("*.py") if "always_approve" in p.read_text()] == []
+
+
+def test_reads_are_run_by_what_the_gate_is_given_and_by_recipes_alone() -> None:
+    root = Path(calls.__file__).parents[1]
+    product = [p for room in ("proposals", "webhook_app") for p in (root / room).rglob("*.py")]
+    run = {str(p.relative_to(root)) for p in product if "runner.read" in p.read_text()}
+    assert run == {"proposals/registry.py", "webhook_app/app/toolbox.py"}

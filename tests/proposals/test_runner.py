@@ -9,10 +9,12 @@ from typing import Any
 import pytest
 
 from proposals.canonical import JSON
+from proposals.memo import Memo
 from proposals.plan import Planned, difference, drifted
 from proposals.ports import Checked, Done, Order, Outcome, PlanFailed, Reading, Returned
 from proposals.runner import Runner
 from proposals.tools import BadArguments, Tool
+from proposals.upstreams import Heard
 from webhook_app.toolkits.command import CommandToolkit
 
 pytestmark = pytest.mark.anyio
@@ -210,3 +212,32 @@ async def test_a_kind_that_nothing_runs_does_nothing(make: Make) -> None:
     with pytest.raises(PlanFailed, match="kind command"):
         await runner.plan_twice(tool, {})
     await runner.close()
+
+
+class Watching(Broken):
+    """A toolkit that looks, while it applies, what is remembered of its upstream."""
+
+    def __init__(self) -> None:
+        self.runner = Runner({"command": self})  # type: ignore[dict-item]
+        self.seen: list[Heard | None] = []
+
+    async def apply(self, tool: Tool, order: Order) -> Returned:
+        self.seen.append(self.runner.memo.recall(PLACE))
+        remember(self.runner.memo)
+        return await super().apply(tool, order)
+
+
+PLACE = ("s", "db.look", "d")
+
+
+def remember(memo: Memo) -> None:
+    memo.keep(PLACE, Heard(1), 60, memo.mark("db.look"))
+
+
+async def test_an_apply_forgets_what_was_read_before_it_and_while_it_ran(make: Make) -> None:
+    _, tool = make(COUNTER + STEADY)
+    watching = Watching()
+    memo = watching.runner.memo
+    remember(memo)
+    assert (await watching.runner.apply(tool, ORDER)).outcome is Outcome.LOST
+    assert (watching.seen, memo.recall(PLACE)) == ([None], None)

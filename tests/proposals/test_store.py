@@ -229,6 +229,23 @@ def test_the_same_call_after_its_end(store: Store, later: timedelta, id_: str) -
     assert store.add(replace(PROPOSAL, id="p_2"), NOW + later).id == id_
 
 
+@pytest.mark.parametrize(
+    ("later", "id_"),
+    [
+        pytest.param(timedelta(minutes=59), "p_1", id="within-the-window"),
+        pytest.param(timedelta(minutes=61), "p_2", id="after-it"),
+    ],
+)
+def test_the_window_for_the_same_call_is_the_operators(
+    tmp_path: Path, later: timedelta, id_: str
+) -> None:
+    store = Store(tmp_path / "other.db", timedelta(hours=1))
+    store.add(PROPOSAL, NOW)
+    store.move("p_1", Event.PLAN_FAILED, NOW, reason="timeout")
+    assert store.add(replace(PROPOSAL, id="p_2"), NOW + later).id == id_
+    store.close()
+
+
 def test_a_key_is_for_ever(store: Store) -> None:
     keyed = replace(PROPOSAL, key="k")
     store.add(keyed, NOW)

@@ -101,8 +101,8 @@ def test_whether_a_module_can_undo_is_not_declared() -> None:
     [
         pytest.param({"timout": "5s"}, r'unknown key "timout"\. Did you mean "timeout"', id="typo"),
         pytest.param({"xyzzy": 1}, r'unknown key "xyzzy"\.$', id="unknown-and-near-nothing"),
-        pytest.param({"secrets": ["/a"]}, '"secrets" is not built yet', id="secrets-are-not-built"),
-        pytest.param({"verify": []}, '"verify" is not built yet', id="mcp-verify-is-not-built"),
+        pytest.param({"secrets": ["/a"]}, "a secret is a pointer below", id="secrets-are-somewhere"),
+        pytest.param({"pre": [{"id": "a", "tool": "db.x"}]}, "does these things itself", id="no-recipe-for-a-command"),
         pytest.param({"mode": "confirm"}, 'mode = "confirm" is not built', id="only-approve"),
         pytest.param({"mode": "yolo"}, "mode", id="no-such-mode"),
         pytest.param({"kind": None}, "needs kind", id="a-kind-is-needed"),

@@ -8,6 +8,7 @@ import pytest
 
 from tests.judge import Judge
 from tests.judged import JudgedApp, Message, Receive, Scope, Send
+from tests.openapi import reached
 
 pytestmark = pytest.mark.anyio
 
@@ -244,3 +245,17 @@ async def test_a_receiver_of_webhooks_is_judged_too(judge: Judge) -> None:
 def test_expecting_a_problem_that_is_not_there_fails(judge: Judge) -> None:
     with pytest.raises(AssertionError):
         JudgedApp(answering(200, b""), judge).expect("x")
+
+
+def test_beside_a_schema_stands_only_what_it_refers_to() -> None:
+    def to(name: str) -> dict[str, str]:
+        return {"$ref": f"#/components/schemas/{name}"}
+
+    named: dict[str, Any] = {
+        "a": {"properties": {"next": to("b")}},
+        "b": {"anyOf": [{"type": "null"}, to("a")]},
+        "c": {"type": "string"},
+    }
+    beside = {"components": {"schemas": named}}
+    assert set(reached({"items": to("a")}, beside)["components"]["schemas"]) == {"a", "b"}
+    assert reached({"type": "string"}, beside) == {"components": {"schemas": {}}}

@@ -15,6 +15,9 @@ from pathlib import Path
 asked = json.load(sys.stdin)
 box, verb = Path(os.environ["BOX"]), asked["verb"]
 value = int((box / "value").read_text())
+if verb == "read":
+    print(json.dumps({"result": {"value": value}}))
+    sys.exit()
 n = asked["arguments"]["n"]
 fault = (box / "fault").read_text() if (box / "fault").exists() else ""
 if verb == "plan" and fault == "no plan":
@@ -22,6 +25,8 @@ if verb == "plan" and fault == "no plan":
 elif verb == "plan" and fault == "crash":
     sys.exit(3)
 elif verb == "plan":
+    if fault == "slow plan":
+        time.sleep(0.5)
     said = {"effects": [{"what": "value", "before": value, "after": value + n}],
             "preconditions": {"value": value}}
 elif verb == "apply":
@@ -91,8 +96,8 @@ arguments = {{type = "object", properties = {{n = {{type = "integer"}}}}, requir
 [tool.box.look]
 kind = "command"
 effect = "read"
-plan = {argv}
-apply = {argv}
+read = {argv}
+plan_env = {{BOX = "{self.folder}"}}
 """
 
 

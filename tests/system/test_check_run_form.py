@@ -293,6 +293,20 @@ async def test_an_edited_announcement_is_restored_and_what_was_said_is_void(
     assert (await here.over(seen))["status"] == "applied"
 
 
+async def test_the_third_edit_of_an_announcement_ends_its_plan(here: Town, box: Box) -> None:
+    pull = await opened(here)
+    seen, other = await asked(here, pull), await asked(here, pull, 5)
+    written = here.comments(seen)[0]
+    for words in ("Harmless", "Really harmless", "Nothing at all"):
+        await here.person("noor").edit_comment(SHOP, here.kept(seen).at.announced or 0, words)
+        await here.rest()
+    assert (await here.seen(seen))["error"]["code"] == "edited_too_often"
+    assert here.comments(seen)[0] == written
+    assert here.check(seen).actions == []
+    assert (await here.seen(other))["status"] == "awaiting_approval"
+    assert box.runs == 0
+
+
 async def test_a_deleted_announcement_ends_it(here: Town, box: Box) -> None:
     pull = await opened(here)
     seen = await asked(here, pull)

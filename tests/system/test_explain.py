@@ -16,7 +16,7 @@ from sandbox.github import Fault
 from sandbox.stage import REPOSITORY
 from sandbox.testing import Town
 from tests.system.acting import approve
-from tests.system.conftest import Box
+from tests.system.conftest import POLICY, Box
 from tests.system.test_main_job import ledger
 from webhook_app.cli.program import program
 from webhook_app.doors.operator import operators_app
@@ -315,3 +315,23 @@ async def test_while_github_will_not_say_who_they_are_nothing_opens(here: Town) 
     here.world.faults.clear()
     await here.until(said, lambda p: p.place is not None)
     assert here.kept(said).people["lee"] == here.world.account("lee").id
+
+
+async def test_the_validator_tells_how_the_policy_on_github_stands(
+    here: Town, tmp_path: Path
+) -> None:
+    file = tmp_path / "placet.yml"
+    file.write_text(POLICY)
+    said = await placet(here, "policy", "validate", str(file), "--online")
+    assert said.exit_code == 0, said.output
+    assert "can push to its default branch can change it without a review" in said.output
+    listed = (await operator(here, "/policies")).json()["policies"]
+    repository = here.world.repository(REPOSITORY).id
+    stands = {"name": "default", "id": repository, "problem": None, "rules": 1, "guarded": False}
+    assert listed == [stands]
+
+
+async def test_a_page_warns_of_a_policy_that_nobody_need_review(here: Town) -> None:
+    seen = await here.propose("box.add", {"n": 1})
+    assert "**Weak spot:**" in (here.pull(seen).body or "")
+    assert "**Weak spot:**" in here.check(seen).output["summary"]

@@ -210,6 +210,29 @@ async def test_a_repository_moved_to_another_account_ends_after_a_while(
     assert here.kept(seen).state is State.ENDED
 
 
+async def test_a_repository_transferred_to_an_account_that_counts_goes_on_by_its_id(
+    here: Town, box: Box
+) -> None:
+    zeta = here.world.add_organisation("zeta", owners=["noor"])
+    here.world.install(here.stage.app, "zeta")
+    await here.stop()
+    text = here.stage.config.read_text()
+    acme = here.world.account("acme").id
+    here.stage.config.write_text(
+        text.replace(f"accounts = [{acme}]", f"accounts = [{acme}, {zeta.id}]")
+    )
+    await here.start()
+    seen = await here.propose("box.add", {"n": 4})
+    here.world.repository(REPOSITORY).owner_id = zeta.id
+    await look_round(here)
+    await here.person("lee").review("zeta/approvals", here.number(seen), "APPROVE")
+    await here.until(seen, lambda p: p.state is State.APPLIED)
+    await here.rest()
+    assert box.runs == 1
+    assert here.world.repository("zeta/approvals").pulls[here.number(seen)].merged_at is not None
+    assert not await problems(here)
+
+
 @pytest.mark.parametrize(
     ("change", "words"),
     [

@@ -5,12 +5,14 @@ import sqlite3
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from proposals.canonical import digest
+from proposals.flow import expired
 from proposals.lifecycle import State
 from sandbox.stage import REPOSITORY, write_configuration
 from sandbox.testing import Town
@@ -18,6 +20,7 @@ from tests.system.acting import approve
 from tests.system.conftest import Box
 from tests.system.test_life_cycle import operator
 from tests.system.test_statements import statements
+from tests.system.test_unknown import lost
 from webhook_app.doors.hall import token_hash
 
 pytestmark = pytest.mark.anyio
@@ -103,7 +106,7 @@ async def test_what_ran_after_a_backup_does_not_run_again_from_it(
 
 
 @pytest.mark.parametrize("old", [False, True], ids=["of-today", "older-than-the-delivery-log"])
-async def test_what_was_open_in_a_backup_and_never_ran_can_still_be_approved(
+async def test_what_was_open_in_a_backup_ends_and_can_be_asked_for_again(
     here: Town,
     box: Box,
     old: bool,  # noqa: FBT001
@@ -122,8 +125,16 @@ async def test_what_was_open_in_a_backup_and_never_ran_can_still_be_approved(
     assert box.runs == 1
     assert await halts(here)
     await resumed(here)
-    assert (await here.over(waits))["status"] == "applied"
-    assert box.runs == 2
+    over = await here.over(waits)
+    assert (over["status"], over["error"]["code"], box.runs) == ("ended", "superseded", 1)
+    assert any("lost its store" in said for said in here.comments(waits))
+    assert here.pull(waits).state == "closed"
+    known = here.store.proposal(refused["proposal"])
+    assert known is not None
+    assert (known.state, known.reason) == (State.ENDED, "rejected"), "it is told by its statement"
+    again = await here.propose("box.add", {"n": 2})
+    assert again["proposal"] != waits["proposal"]
+    assert (await approve(here, again))["status"] == "applied"
     assert in_one_chain(here)
 
 
@@ -143,9 +154,57 @@ async def test_without_its_store_nothing_old_runs_and_new_proposals_work(
     assert here.number(new) != number
     assert (await approve(here, new))["status"] == "applied"
     assert box.runs == 2
-    assert pulls[number].state == "open"
+    assert pulls[number].state == "closed"
+    ended = here.store.proposal(old["proposal"])
+    assert ended is not None
+    assert (ended.state, ended.reason) == (State.ENDED, "superseded")
+    assert any("lost its store" in said for said in here.comments(old))
     assert in_one_chain(here)
     assert await halts(here) == []
+
+
+async def test_a_page_of_a_lost_store_that_had_started_is_not_called_open(
+    here: Town, box: Box
+) -> None:
+    """Its start stands on the ledger: what came of it is unknown, and it never runs again."""
+    seen = await lost(here, box)
+    await restarted(here, None)
+    await here.propose("box.add", {"n": 3})
+    known = here.store.proposal(seen["proposal"])
+    assert known is not None
+    assert (known.state, known.place and known.place.number) == (State.UNKNOWN, here.number(seen))
+    assert box.runs == 1
+
+
+async def test_a_page_that_no_key_of_ours_signed_is_left_alone(here: Town) -> None:
+    await approve(here, await here.propose("box.add", {"n": 1}))
+    old = await here.propose("box.add", {"n": 2})
+    number, pulls = here.number(old), here.page(old).pulls
+    (here.stage.folder / "placet.db.key").unlink()
+    await restarted(here, None)
+    await here.propose("box.add", {"n": 3})
+    assert here.store.proposal(old["proposal"]) is None
+    assert pulls[number].state == "open"
+
+
+async def test_what_ran_elsewhere_and_expired_here_is_told_as_it_was(here: Town, box: Box) -> None:
+    """The store is older than its ledger, and its clock passes the end before anybody resumes."""
+    await approve(here, await here.propose("box.add", {"n": 1}))
+    seen = await here.propose("box.add", {"n": 4})
+    copy = backup(here)
+    await approve(here, seen)
+    await here.stop()
+    restore(here, copy)
+    here.skew += timedelta(hours=5)
+    await here.start()
+    await here.rest()
+    worker: Any = here.hall.worker
+    worker.wake()
+    await here.rest()
+    await resumed(here)
+    assert (here.kept(seen).state, box.runs) == (State.APPLIED, 2)
+    assert not any("xpired" in said for said in here.comments(seen))
+    assert in_one_chain(here)
 
 
 @asynccontextmanager
@@ -164,6 +223,28 @@ async def another_server(here: Town) -> AsyncIterator[Town]:
         yield other
     finally:
         await other.stop()
+
+
+async def test_what_a_second_server_lets_expire_is_told_as_the_first_one_settled_it(
+    here: Town, box: Box
+) -> None:
+    seen = await here.propose("box.add", {"n": 4})
+    async with another_server(here) as other:
+        await other.rest()
+        await approve(here, seen)
+        other.skew += timedelta(hours=5)
+        for proposal in await expired(other.hall.ports):
+            assert proposal.id == seen["proposal"]
+        await other.rest()
+        assert other.kept(seen).state is State.ENDED, "it had looked at the ledger before"
+        assert other.store.halts()
+        assert not any("xpired" in said for said in here.comments(seen))
+        await resumed(other)
+        assert (other.kept(seen).state, box.runs) == (State.APPLIED, 1)
+        assert other.store.next_due() is None
+        assert not any("xpired" in said for said in here.comments(seen))
+        assert here.pull(seen).merged_at is not None
+    assert in_one_chain(here)
 
 
 async def test_of_two_servers_over_copies_of_one_store_one_starts_a_proposal(

@@ -1,5 +1,6 @@
 """The main job from the agent's call to the receipt, over the judged sandbox."""
 
+import asyncio
 import json
 from datetime import timedelta
 from typing import Any
@@ -157,6 +158,53 @@ async def test_an_edited_page_is_restored_and_approvals_before_are_void(
     assert (await here.over(seen))["status"] == "applied"
 
 
+async def test_the_third_edit_of_a_page_is_its_end(here: Town, box: Box) -> None:
+    seen = await here.propose("box.add", {"n": 4})
+    number, body = here.number(seen), here.pull(seen).body
+    for what in ({"title": "Nothing"}, {"body": "Harmless"}):
+        await here.person("noor").edit_pull(REPOSITORY, number, **what)
+        await here.rest()
+        assert (await here.seen(seen))["status"] == "awaiting_approval"
+    await here.person("noor").edit_pull(REPOSITORY, number, body="Harmless, really")
+    told = await here.over(seen)
+    assert (told["status"], told["error"]["code"]) == ("ended", "edited_too_often")
+    assert (here.pull(seen).body, here.pull(seen).state) == (body, "closed")
+    assert any("was edited again and again" in said for said in here.comments(seen))
+    await here.person("lee").review(REPOSITORY, number, "APPROVE")
+    await here.rest()
+    assert box.runs == 0
+
+
+async def test_an_answer_of_ours_that_somebody_edits_is_put_back(here: Town) -> None:
+    seen = await here.propose("box.add", {"n": 4})
+    await here.person("sam").comment(REPOSITORY, here.number(seen), "/approve")
+    await here.rest()
+    await approve(here, seen)
+    bot = here.stage.app.bot_id
+    ours = [c for c in here.page(seen).comments.values() if c.author_id == bot]
+    written = [c.body for c in ours]
+    assert len(written) == 2, "the answer to sam, and the outcome"
+    for comment in ours:
+        await here.person("noor").edit_comment(REPOSITORY, comment.id, "Everything went wrong.")
+    await here.rest()
+    assert here.comments(seen) == written
+    for words in ("Once more.", "And again.", "For ever."):
+        await here.person("noor").edit_comment(REPOSITORY, ours[0].id, words)
+        await here.rest()
+    assert here.comments(seen) == ["For ever.", written[1]], "no war without an end"
+
+
+async def test_somebody_elses_comment_is_never_touched(here: Town) -> None:
+    seen = await here.propose("box.add", {"n": 4})
+    await here.person("sam").comment(REPOSITORY, here.number(seen), "/approve")
+    await here.rest()
+    [ours] = here.comments(seen)
+    copied = await here.person("sam").comment(REPOSITORY, here.number(seen), ours)
+    await here.person("noor").edit_comment(REPOSITORY, copied.id, "Mine")
+    await here.rest()
+    assert here.page(seen).comments[copied.id].body == "Mine"
+
+
 async def test_an_edited_approving_comment_counts_no_more(here: Town, box: Box) -> None:
     seen = await here.propose("box.add", {"n": 4})
     sam = here.person("sam")
@@ -186,6 +234,21 @@ async def test_expiry_ends_it_and_a_late_approval_is_told_so(here: Town, box: Bo
     here.world.clock.advance(timedelta(hours=4))
     over = await approve(here, seen)
     assert (over["error"]["code"], box.runs) == ("expired", 0)
+
+
+async def test_people_are_warned_once_before_it_ends(here: Town) -> None:
+    seen = await here.propose("box.add", {"n": 4})
+    for later, warned in ((timedelta(hours=2, minutes=59), 0), (timedelta(minutes=2), 1)):
+        here.world.clock.advance(later)
+        for _ in range(2):  # the sweep comes again and again
+            await here.stop()
+            await here.start()
+            await asyncio.sleep(0.1)
+            await here.rest()
+        said = [text for text in here.comments(seen) if "is still open and ends" in text]
+        assert len(said) == warned, here.comments(seen)
+    assert "1 person with write access" in said[0].replace("`", "")
+    assert (await here.seen(seen))["status"] == "awaiting_approval"
 
 
 async def test_the_agent_withdraws(here: Town, box: Box) -> None:

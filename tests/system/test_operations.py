@@ -45,3 +45,15 @@ async def test_every_request_is_one_that_the_manifest_is_checked_for(here: Town)
     assert len(used) > 15
     allowed = {plain(operation) for operation in OPERATIONS}
     assert {plain(operation) for operation in used} <= allowed
+
+
+@pytest.mark.parametrize("here", [TEAMS], indirect=True)
+async def test_one_decision_by_a_rule_with_a_team_takes_seven_requests(here: Town) -> None:
+    await approve(here, await here.propose("box.add", {"n": 1}))
+    seen = await here.propose("box.add", {"n": 2})
+    here.world.log.clear()
+    await approve(here, seen)
+    asked = [f"{e.method} {e.template}" for e in here.world.log.entries if e.kind != "user"]
+    first = next(place for place, one in enumerate(asked) if not one.startswith("GET "))
+    assert len(asked[:first]) == 7, asked[:first]
+    assert asked[first].startswith("PUT "), "the statement that it starts"

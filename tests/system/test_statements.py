@@ -1,6 +1,7 @@
 """The ledger branch: numbered, chained, one start per proposal, and halted by a foreign hand."""
 
 import json
+import re
 from typing import Any
 
 import pygit2
@@ -29,7 +30,7 @@ def statements(here: Town) -> list[dict[str, Any]]:
     index.read_tree(tree)
     found = []
     for entry in index:
-        if entry.path.endswith(("start.json", "end.json")):
+        if re.search(r"/(start|end(-\d+)?)\.json$", entry.path):
             file = json.loads(repo[entry.id].data)
             said = verify(file["envelope"], here.hall.ports.signer.public)
             assert said == file["statement"]
@@ -81,6 +82,7 @@ async def test_a_start_that_somebody_else_wrote_halts_the_repository(here: Town,
     await here.person("noor").push(REPOSITORY, "placet/ledger", {path: "{}\n"})
     over = await approve(here, seen)
     assert (over["status"], box.runs) == ("unknown", 0)
+    assert here.store.statement(seen["proposal"], "end") is None, "what came of it is theirs to say"
     other = await here.propose("box.add", {"n": 5})
     await here.person("lee").review(REPOSITORY, here.number(other), "APPROVE")
     await here.rest()
@@ -88,3 +90,20 @@ async def test_a_start_that_somebody_else_wrote_halts_the_repository(here: Town,
     assert box.runs == 0
     here.store.resume(here.kept(other).repository)
     assert (await approve(here, other, "noor"))["status"] == "applied"
+
+
+async def test_what_another_server_started_is_not_called_rejected(here: Town, box: Box) -> None:
+    await approve(here, await here.propose("box.add", {"n": 4}))
+    seen = await here.propose("box.add", {"n": 5})
+    month = here.kept(seen).created.strftime("%Y/%m")
+    path = f"proposals/{month}/{seen['proposal']}/start.json"
+    await here.person("noor").push(REPOSITORY, "placet/ledger", {path: "{}\n"})
+    await here.person("lee").comment(REPOSITORY, here.number(seen), "/reject")
+    await here.until(seen, lambda p: p.state is State.ENDED)
+    await here.rest()
+    assert here.store.statement(seen["proposal"], "end") is None
+    assert not any("ejected" in said for said in here.comments(seen))
+    assert here.pull(seen).state == "open"
+    assert here.store.halts()
+    assert here.store.next_due() is None
+    assert box.runs == 1

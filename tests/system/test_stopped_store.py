@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from proposals.flow import unplanned
 from proposals.lifecycle import State
 from sandbox.github import Fault
 from sandbox.stage import REPOSITORY
@@ -111,3 +112,23 @@ async def test_what_was_told_before_the_store_stopped_is_not_told_again(here: To
     read_only(here, on=False)
     await here.over(seen)
     assert sum("Done" in said for said in here.comments(seen)) == 1
+
+
+async def test_a_planning_that_a_stopped_store_broke_off_is_ended_by_the_sweep(
+    here: Town, box: Box
+) -> None:
+    box.breaks("slow plan")
+    asking = asyncio.create_task(here.ask("box.add", {"n": 4}))
+    while not (found := here.store.proposals(state=State.PLANNING)):  # noqa: ASYNC110
+        await asyncio.sleep(0.005)
+    assert not unplanned(here.hall.ports), "it is still being planned"
+    read_only(here)
+    assert (await asking).status_code == 503
+    read_only(here, on=False)
+    assert here.store.proposals(state=State.PLANNING) == found
+    [over] = unplanned(here.hall.ports)
+    assert (over.id, over.state, over.reason) == (found[0].id, State.ENDED, "interrupted")
+    assert "ask again" in over.why
+    box.breaks("")
+    fresh = await here.propose("box.add", {"n": 5})
+    assert (await approve(here, fresh))["status"] == "applied"

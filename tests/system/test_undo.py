@@ -19,6 +19,7 @@ from sandbox.stage import AGENT, REPOSITORY
 from sandbox.testing import Town, town
 from sandbox.tools import crm
 from tests.system.acting import approve
+from tests.system.test_later_facts import audited, ends
 from tests.system.test_main_job import ledger
 from webhook_app.doors.hall import token_hash
 
@@ -170,6 +171,18 @@ async def test_both_name_each_other_everywhere(shop: Shop) -> None:
     assert [s["statement"]["predicate"]["undoes"] for s in said] == [original, original]
 
 
+async def test_the_ledger_says_of_the_original_that_it_was_undone(shop: Shop) -> None:
+    here, done = shop.here, await shop.done()
+    asked = await shop.undo(done)
+    await approve(here, asked)
+    [first, later] = ends(here, done)
+    assert (first["outcome"], later["fact"]) == ("applied", "undone")
+    assert later["undone_by"] == {"proposal": asked["proposal"], "digest": asked["digest"]}
+    report = audited(here)
+    assert (report.findings, report.notes) == ((), ())
+    assert report.rows[0].outcome == "applied (verified), undone"
+
+
 def _linked(here: Town, seen: dict[str, Any]) -> list[int]:
     """The numbers of the pull requests that Placet names on a proposal's page."""
     said = " ".join(here.comments(seen)).split()
@@ -217,7 +230,9 @@ async def test_the_people_behind_the_agent_may_ask_for_an_undo_but_not_approve_i
     here, done = shop.here, await shop.done()
     await shop.comment("dana", done, "/undo")
     asked = await here.seen(shop.asked())
-    assert "`@dana`. It was done by agent `cleanup-bot`" in here.pull(asked).body
+    page = here.pull(asked).body or ""
+    assert "`@dana`, who cannot approve it. It was done by agent `cleanup-bot`" in page
+    assert "working for `@dana`, who cannot approve it" in page
     dana = here.world.account("dana").id
     assert here.kept(asked).identities == {dana}, "whoever the agent works for by then"
     await here.person("dana").review(REPOSITORY, here.number(asked), "APPROVE")
@@ -226,6 +241,22 @@ async def test_the_people_behind_the_agent_may_ask_for_an_undo_but_not_approve_i
     assert "the agent works for them" in here.check(asked).output["title"]
     assert shop.active() == ALL - {17, 23}
     assert (await approve(here, asked))["status"] == "applied"
+
+
+async def test_whoever_asked_for_an_undo_does_not_approve_it(shop: Shop) -> None:
+    here, done = shop.here, await shop.done()
+    await shop.comment("lee", done, "/undo")
+    asked = shop.asked()
+    await here.person("lee").review(REPOSITORY, here.number(asked), "APPROVE")
+    await here.rest()
+    assert (await here.seen(asked))["status"] == "awaiting_approval"
+    assert "they asked for it" in here.check(asked).output["title"]
+    assert any("you asked for it yourself" in said for said in here.comments(asked))
+    assert (await approve(here, asked, "noor"))["status"] == "applied"
+    statement = here.store.statement(asked["proposal"], "start")
+    assert statement
+    excluded = json.loads(statement.text)["statement"]["predicate"]["excluded"]
+    assert excluded["askers"] == [here.world.account("lee").id]
 
 
 async def test_whoever_may_not_decide_may_not_ask_either(shop: Shop) -> None:

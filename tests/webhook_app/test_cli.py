@@ -286,3 +286,83 @@ def test_the_operator_stops_everything_and_goes_on(server: tuple[Path, str]) -> 
     unknown = placet("resume", "billing", *config)
     assert (unknown.exit_code, "There is no repository" in unknown.output) == (1, True)
     assert placet("freeze", "", *config).exit_code == 1
+
+
+def hooked(event: dict[str, object] | str, **env: str) -> Result:
+    """Run the hook of Claude Code as it does: one object on stdin."""
+    given = event if isinstance(event, str) else json.dumps(event)
+    return placet("hook", "claude-code", stdin=given, **env)
+
+
+def test_a_prompts_hook_opens_a_turn_and_prints_the_facts_of_the_one_before(
+    server: tuple[Path, str], token: str
+) -> None:
+    env = {"PLACET_URL": server[1], "PLACET_TOKEN": token}
+    prompt: dict[str, object] = {"hook_event_name": "UserPromptSubmit", "session_id": "c-1"}
+    first = hooked(prompt, **env)
+    assert first.exit_code == 0
+    assert first.stdout.split("\n")[:2] == [
+        "Facts from Placet about the turn before:",
+        "Changes this turn (0 applied): none",
+    ]
+    with Placet(server[1], token) as agent:
+        asked = agent.call("rows.update", {"ids": [71]}, session="c-1")
+        assert agent.turn("look", session="c-1")["report"]["turn"] == asked["turn_report"]["turn"]
+        agent.withdraw(asked["proposal"], reason="not needed")
+    second = hooked(prompt, **env)
+    assert f"- rows.update ({asked['proposal']}): NOT DONE: not needed" in second.stdout
+    assert "Nothing may be described as done that is not listed as applied." in second.stdout
+
+
+def test_a_stops_hook_sends_the_model_back_once_and_only_for_a_draft(
+    server: tuple[Path, str], token: str
+) -> None:
+    env = {"PLACET_URL": server[1], "PLACET_TOKEN": token}
+    event: dict[str, object] = {"session_id": "c-2", "hook_event_name": "UserPromptSubmit"}
+    stop = event | {"hook_event_name": "Stop", "stop_hook_active": False}
+    hooked(event, **env)
+    assert hooked(stop, **env).stdout == ""
+    with Placet(server[1], token) as agent:
+        draft = agent.call("rows.update", {}, session="c-2")
+        assert draft["status"] == "draft"
+        assert "<pending>\nNot done" in hooked(event, **env).stdout
+        assert hooked(stop | {"stop_hook_active": True}, **env).stdout == ""
+        said = json.loads(hooked(stop, **env).stdout)
+        assert said["decision"] == "block"
+        assert "There are three ways on." in said["reason"]
+        assert hooked(stop, **env).stdout == ""
+        [kept] = agent.turn("look", session="c-2")["report"]["pending_drafts"]
+        assert agent.discard(kept["draft"], session="c-2")["_verification"]["ok"]
+
+
+@pytest.mark.parametrize(
+    ("env", "code"),
+    [
+        pytest.param(
+            {"PLACET_URL": "http://127.0.0.1:9", "PLACET_TOKEN": "x"}, "unreachable", id="down"
+        ),
+        pytest.param({}, "not_set_up", id="not-set-up"),
+    ],
+)
+def test_a_hook_whose_server_is_down_says_that_nothing_is_confirmed(
+    env: dict[str, str], code: str
+) -> None:
+    prompt = hooked({"hook_event_name": "UserPromptSubmit", "session_id": "c"}, **env)
+    assert prompt.exit_code == 0
+    assert prompt.stdout.startswith(f"Placet could not be asked ({code}): nothing is confirmed.")
+    stop = hooked({"hook_event_name": "Stop", "session_id": "c"}, **env)
+    assert stop.exit_code == 0
+    assert "nothing is confirmed" in json.loads(stop.stdout)["systemMessage"]
+
+
+def test_a_wrong_token_confirms_nothing_either(server: tuple[Path, str]) -> None:
+    said = hooked(
+        {"hook_event_name": "UserPromptSubmit"}, PLACET_URL=server[1], PLACET_TOKEN="wrong"
+    )
+    assert (said.exit_code, said.stdout[:41]) == (0, "Placet could not be asked (unauthorized):")
+
+
+@pytest.mark.parametrize("event", ["", "[]", "{", '"Stop"', '{"hook_event_name": "SessionStart"}'])
+def test_an_event_that_is_none_of_ours_is_left_alone(event: str) -> None:
+    said = hooked(event)
+    assert (said.exit_code, said.stdout) == (0, "")

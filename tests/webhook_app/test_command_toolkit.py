@@ -15,6 +15,7 @@ import pytest
 from proposals.plan import Planned
 from proposals.ports import Checked, Order, Outcome, PlanFailed, Reading, Returned
 from proposals.tools import BadDeclaration, Tool
+from proposals.upstreams import Heard, Unreached, Unreturned
 from webhook_app.toolkits.command import CommandToolkit
 from webhook_app.toolkits.process import MAX_OUTPUT, Child
 
@@ -43,7 +44,8 @@ def make(tmp_path: Path) -> Make:
         (tmp_path / "tool.py").write_text(body)
         command = [sys.executable, "./tool.py"]
         verbs = {verb: [*command, verb] for verb in ("plan", "apply", "verify_command")}
-        tool = Tool(name="db.t", kind="command", effect="write", **{**verbs, **fields})
+        said = {"effect": "write", **verbs, **fields}
+        tool = Tool(name="db.t", kind="command", **said)
         return CommandToolkit(tmp_path, SERVER), tool
 
     return make
@@ -359,3 +361,41 @@ async def test_output_beyond_the_cap_is_not_kept(tmp_path: Path) -> None:
         await child.until(lambda: False, 0.05)
     assert len(child.output) == MAX_OUTPUT + 1
     await child.end(0)
+
+
+def reads(make: Make, body: str) -> tuple[CommandToolkit, Tool]:
+    command = [sys.executable, "./tool.py", "read"]
+    no_other = {"plan": [], "apply": [], "verify_command": []}
+    return make(body, effect="read", read=command, **no_other)
+
+
+async def test_a_read_gives_what_it_found(make: Make) -> None:
+    toolkit, tool = reads(make, says('{"result": {"rows": 3}}'))
+    assert await toolkit.read(tool, {}) == Heard({"rows": 3})
+
+
+async def test_a_read_that_fails_says_why_and_nothing_else(make: Make) -> None:
+    answer = '{"error": {"code": "no_row", "message": "there is no row 1"}}'
+    toolkit, tool = reads(make, says(answer, 1))
+    assert await toolkit.read(tool, {}) == Heard(None, "no_row: there is no row 1")
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        pytest.param(says("nothing"), id="not-json"),
+        pytest.param(says('{"results": 1}'), id="another-shape"),
+        pytest.param(says('{"result": 1}', 3), id="an-answer-and-a-failure"),
+        pytest.param("import os; os.abort()", id="killed"),
+    ],
+)
+async def test_a_read_whose_answer_cannot_be_read_is_none(make: Make, body: str) -> None:
+    toolkit, tool = reads(make, body)
+    with pytest.raises(Unreturned):
+        await toolkit.read(tool, {})
+
+
+async def test_a_read_that_cannot_be_started_was_not_reached(make: Make) -> None:
+    toolkit, tool = reads(make, "")
+    with pytest.raises(Unreached):
+        await toolkit.read(tool.model_copy(update={"read": ("./no-such-program",)}), {})

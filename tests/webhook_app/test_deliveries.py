@@ -50,6 +50,7 @@ REVIEW: dict[str, Any] = {
     "pull_request": {"number": 12},
     "review": {
         "id": 81,
+        "html_url": "https://github.com/acme/approvals/pull/12#pullrequestreview-81",
         "user": LEE,
         "state": "approved",
         "commit_id": HEAD,
@@ -138,7 +139,16 @@ def test_recorded_reviews_route_to_their_pull_request() -> None:
 def test_an_approving_review_is_a_yes_to_its_commit() -> None:
     at = datetime(2026, 12, 1, 9, 59, tzinfo=UTC)
     assert said("pull_request_review", REVIEW) == Voice(
-        "review:81", LEE_PERSON, Surface.REVIEW, Stance.APPROVE, at, 81, head=HEAD
+        "review:81",
+        LEE_PERSON,
+        Surface.REVIEW,
+        Stance.APPROVE,
+        at,
+        81,
+        head=HEAD,
+        delivery="g-1",
+        proof="hmac",
+        link="https://github.com/acme/approvals/pull/12#pullrequestreview-81",
     )
 
 
@@ -158,7 +168,15 @@ def test_a_comment_through_an_app_says_so() -> None:
 
 def test_a_button_of_ours_is_a_yes_at_the_time_it_arrived() -> None:
     assert said("check_run", BUTTON) == Voice(
-        "button:g-1", LEE_PERSON, Surface.BUTTON, Stance.APPROVE, NOW, 83, head=HEAD
+        "button:g-1",
+        LEE_PERSON,
+        Surface.BUTTON,
+        Stance.APPROVE,
+        NOW,
+        83,
+        head=HEAD,
+        delivery="g-1",
+        proof="hmac",
     )
     assert proposal_named(delivered("check_run", BUTTON), OUR_APP) == "p_1f0c"
 

@@ -3,6 +3,7 @@
 import json
 import time
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from typing import Any
 from urllib.parse import unquote
 
@@ -71,8 +72,9 @@ PATHS = (
 )
 OPERATOR = (
     *("/agents", "/agents/revoke", "/status", "/explanation", "/facts", "/tools", "/keys"),
-    *("/freeze", "/unfreeze", "/resume"),
+    *("/freeze", "/unfreeze", "/resume", "/resolve"),
 )
+OPERATOR_SAYS = ("name", "identities", "why", "repository", "proposal", "outcome")
 METHODS = st.sampled_from(["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS", "X"])
 RAW = st.binary(max_size=200)
 HEADER = st.tuples(st.sampled_from(NAMES).map(str.encode), st.binary(max_size=60))
@@ -99,17 +101,30 @@ def anyio_backend() -> str:
 @pytest.fixture(scope="module")
 async def placet(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Running]:
     async with running(tmp_path_factory.mktemp("placet")) as placet:
+        placet.app.state.hall = replace(placet.hall, patience=0.05)  # no page ever stands here
         yield placet
 
 
 async def call(
-    app: FastAPI, method: str, path: str, headers: Headers, body: bytes, query: bytes = b""
+    app: FastAPI,
+    method: str,
+    path: str,
+    headers: Headers,
+    body: bytes,
+    query: bytes = b"",
+    *,
+    stays: bool = False,
 ) -> tuple[int, bytes]:
-    """Send a request as a server hands it on, which is more than a client would send."""
+    """Send a request as a server hands it on, which is more than a client would send.
+
+    `stays`: whoever sent it does not hang up at once.
+    """
     sent: list[dict[str, Any]] = []
     waiting = [{"type": "http.request", "body": body, "more_body": False}]
 
     async def receive() -> dict[str, Any]:
+        if stays and not waiting:
+            await anyio.sleep_forever()
         return waiting.pop() if waiting else {"type": "http.disconnect"}
 
     async def send(message: Any) -> None:
@@ -234,9 +249,9 @@ async def test_what_the_api_describes_is_answered_without_a_500(
 @given(
     method=st.sampled_from(["GET", "POST", "PUT"]),
     path=st.sampled_from(OPERATOR),
-    body=st.fixed_dictionaries(
-        {}, optional=dict.fromkeys(("name", "identities", "why", "repository"), VALUES)
-    ).map(lambda value: json.dumps(value).encode())
+    body=st.fixed_dictionaries({}, optional=dict.fromkeys(OPERATOR_SAYS, VALUES)).map(
+        lambda value: json.dumps(value).encode()
+    )
     | BODIES,
     query=st.binary(max_size=40)
     | st.sampled_from([b"proposal=p_1", b"proposal=p_1&login=lee", b"proposal=%00&login=%ff"]),
@@ -246,4 +261,44 @@ async def test_the_operator_gets_no_500(
 ) -> None:
     headers = [(b"content-type", b"application/json")]
     status, said = await call(operators_app(placet.app), method, path, headers, body, query)
+    assert status < 500, said
+
+
+ENVELOPE = {
+    "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+    "io.modelcontextprotocol/clientCapabilities": {},
+}
+MODERN = [
+    *CALLER,
+    (b"accept", b"application/json, text/event-stream"),
+    (b"mcp-protocol-version", b"2026-07-28"),
+]
+TOOLS = ("rows__update", "rows__read", "placet_status", "placet_list", "placet_withdraw", "rows")
+
+
+@FUZZ
+@given(
+    tool=st.sampled_from(TOOLS),
+    arguments=OBJECTS | st.fixed_dictionaries({"ids": VALUES}, optional={"placet": VALUES}),
+    meta=st.dictionaries(
+        st.sampled_from(["progressToken", "io.github.placet/session", "io.github.placet/key"]),
+        VALUES,
+    ),
+)
+async def test_a_tool_called_over_mcp_is_answered_without_a_fault(
+    placet: Running, tool: str, arguments: Any, meta: dict[str, Any]
+) -> None:
+    params = {"name": tool, "arguments": arguments, "_meta": meta | ENVELOPE}
+    body = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
+    headers = [*MODERN, (b"mcp-method", b"tools/call"), (b"mcp-name", tool.encode())]
+    raw = json.dumps(body).encode()
+    status, said = await call(placet.app, "POST", "/mcp", headers, raw, stays=True)
+    assert status < 500, said
+    assert b"Something went wrong" not in said
+
+
+@FUZZ
+@given(body=OBJECTS.map(lambda value: json.dumps(value).encode()) | BODIES)
+async def test_whatever_is_posted_to_mcp_gets_no_500(placet: Running, body: bytes) -> None:
+    status, said = await call(placet.app, "POST", "/mcp", MODERN, body, stays=True)
     assert status < 500, said

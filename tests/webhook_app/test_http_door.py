@@ -263,7 +263,10 @@ async def test_the_description_names_every_way_in(placet: Running) -> None:
         "/v1/proposals/{proposal}/explanation",
         "/v1/proposals/{proposal}/withdraw",
         "/v1/proposals/{proposal}/undo",
+        "/v1/calls",
+        "/v1/drafts/{draft}/discard",
         "/v1/tools",
+        "/v1/turns",
     }
 
 
@@ -316,3 +319,51 @@ async def test_a_signing_key_that_others_can_read_refuses_the_start(tmp_path: Pa
     with pytest.raises(SettingsError, match=r"others can read the signing key .* chmod 600"):
         async with running(tmp_path):
             pass
+
+
+async def test_a_read_is_done_at_once(placet: Running) -> None:
+    said = (await call_of(placet, {"tool": "rows.read", "arguments": {}})).json()
+    assert (said["status"], said["executed"], said["proposal"]) == ("read", True, None)
+    assert said["result"] == "rows"
+    assert list(said) == list((await call_of(placet, asking(arguments={"ids": [70]}))).json())
+
+
+async def test_a_gated_call_is_proposed(placet: Running) -> None:
+    said = (await call_of(placet, asking(arguments={"ids": [71]}))).json()
+    assert (said["status"], said["executed"]) == ("pinned", False)
+    again = (await placet.ask(asking(arguments={"ids": [71]}))).json()
+    assert again["proposal"] == said["proposal"]
+
+
+@pytest.mark.parametrize(
+    ("body", "code"),
+    [
+        pytest.param({"tool": "rows.Read", "arguments": {}}, "unknown_tool", id="other-case"),
+        pytest.param({"tool": "read", "arguments": {}}, "unknown_tool", id="alias"),
+        pytest.param({"tool": "call_tool", "arguments": {}}, "unknown_tool", id="generic"),
+        pytest.param(
+            {"tool": "rows.read", "arguments": {"a": 1}}, "unknown_argument", id="argument"
+        ),
+        pytest.param(asking(arguments={"ids": ["1"]}), "bad_arguments", id="gated-argument"),
+        pytest.param(asking(approved=True), "unknown_member", id="a-flag-that-says-yes"),
+    ],
+)
+async def test_a_call_that_is_not_taken(placet: Running, body: Any, code: str) -> None:
+    before = len(placet.store.proposals(limit=200))
+    assert problem(await call_of(placet, body)) == (422, code)
+    assert len(placet.store.proposals(limit=200)) == before
+
+
+async def test_calls_need_an_agent(placet: Running) -> None:
+    response = await call_of(placet, {"tool": "rows.read", "arguments": {}}, token="wrong")
+    assert problem(response) == (401, "unauthorized")
+
+
+async def call_of(placet: Running, body: Any, token: str = AGENT) -> httpx.Response:
+    """POST /v1/calls as an agent does, without waiting for a page that never stands here."""
+    placet.app.state.hall = replace(placet.hall, patience=0.5)
+    try:
+        headers = {"authorization": f"Bearer {token}"}
+        return await placet.http.post("/v1/calls", json=body, headers=headers)
+    finally:
+        placet.app.state.hall = placet.hall

@@ -14,6 +14,7 @@ import pytest
 from proposals.canonical import JSON
 from proposals.ports import Checked, Done, Order, Outcome, PlanFailed, Reading, Returned
 from proposals.tools import BadArguments, BadDeclaration, Tool
+from proposals.upstreams import Heard
 from webhook_app.toolkits.python import PythonToolkit
 
 pytestmark = pytest.mark.anyio
@@ -298,3 +299,78 @@ async def test_a_file_beside_placet_toml_takes_the_place_of_nothing(toolkit: Pyt
     (toolkit.folder / "pydantic.py").write_text("raise SystemExit('shadowed')")
     (toolkit.folder / "json.py").write_text("raise SystemExit('shadowed')")
     assert await preview(toolkit)
+
+
+FLAGGED = """
+from pydantic import BaseModel
+
+class Arguments(BaseModel):
+    title: str
+    push: bool = False
+
+def is_preview(arguments):
+    return not arguments.push
+
+def apply_push(arguments):
+    return arguments.model_copy(update={"push": arguments.title != "stuck"})
+
+def run(arguments):
+    return {"pushed": arguments.push, "title": arguments.title}
+"""
+
+
+async def test_a_flag_in_the_arguments_is_turned_for_the_change_alone(
+    toolkit: PythonToolkit, tmp_path: Path
+) -> None:
+    write(tmp_path, FLAGGED)
+    tool = await toolkit.ready(TOOL)
+    shown = await toolkit.plan(tool, {"title": "Run"})
+    assert shown.preview == {"pushed": False, "title": "Run"}
+    returned = await toolkit.apply(tool, order(title="Run"))
+    assert returned == Returned(Outcome.DONE, {"pushed": True, "title": "Run"})
+
+
+async def test_a_flag_that_cannot_be_turned_runs_nothing(
+    toolkit: PythonToolkit, tmp_path: Path
+) -> None:
+    write(tmp_path, FLAGGED)
+    tool = await toolkit.ready(TOOL)
+    returned = await toolkit.apply(tool, order(title="stuck"))
+    assert returned.outcome is Outcome.DID_NOTHING
+    assert "preview" in returned.why
+
+
+async def test_an_agent_does_not_turn_the_flag(toolkit: PythonToolkit, tmp_path: Path) -> None:
+    write(tmp_path, FLAGGED)
+    tool = await toolkit.ready(TOOL)
+    with pytest.raises(PlanFailed) as caught:
+        await toolkit.plan(tool, {"title": "Run", "push": True})
+    assert caught.value.code == "flag_not_yours"
+
+
+async def test_half_a_preview_refuses_the_start(toolkit: PythonToolkit, tmp_path: Path) -> None:
+    write(tmp_path, FLAGGED.replace("apply_push", "other"))
+    with pytest.raises(BadDeclaration, match="is_preview but no apply_push"):
+        await toolkit.ready(TOOL)
+
+
+READS = TOOL.model_copy(update={"effect": "read", "apply_env": {}})
+READ = """
+def read(arguments):
+    if arguments.id == 7:
+        raise LookupError("hunter2")
+    return {"id": arguments.id}
+"""
+
+
+async def test_a_module_that_reads_is_read(toolkit: PythonToolkit, tmp_path: Path) -> None:
+    write(tmp_path, MODULE + READ)
+    tool = await toolkit.ready(READS)
+    assert await toolkit.read(tool, {"id": 5}) == Heard({"id": 5})
+    failed = await toolkit.read(tool, {"id": 7})
+    assert failed == Heard(None, "tool_failed: read raised LookupError")
+
+
+async def test_a_read_without_a_function_refuses_the_start(toolkit: PythonToolkit) -> None:
+    with pytest.raises(BadDeclaration, match=r"has no read\(arguments\)"):
+        await toolkit.ready(READS)

@@ -283,7 +283,7 @@ def drawn(view: Any) -> str:
 def replies() -> list[str]:
     wrong = Heard(voice("dana", digest="9be1" * 4), Reason.OTHER_DIGEST)
     codes = [
-        "lgtm", "late", "other_digest", "needs_digest", "second_line", "not_unknown",
+        "expiring", "lgtm", "late", "other_digest", "needs_digest", "second_line", "not_unknown",
         "not_eligible", "nothing_to_undo", "head_moved", "frozen", "what_else",
     ]  # fmt: skip
     said = [reply(P, wrong), reply(P, Heard(voice("dana"), Reason.REQUESTER))]
@@ -485,7 +485,58 @@ def test_the_first_eight_lines_say_all_that_a_phone_must_show() -> None:
 
 
 def test_people_are_named_when_they_are_known() -> None:
-    assert "working for `@dana`, who cannot approve it" in body(P, LINKS, people=("dana",))
+    seen = replace(P, behind={"dana": 5}, candidates={"noor": 7, "lee": 9})
+    assert "working for `@dana`, who cannot approve it" in body(seen, LINKS)
+    assert "- **The rule means:** `@lee`, `@noor`\n" in body(seen, LINKS)
+    assert "**Can still approve:** `@lee`, `@noor`." in check(seen, LINKS, None, NOW).summary
+    counts = Verdict(Decision.WAITING, (), (Heard(voice("lee", minute=9)),), P.expires)
+    assert "**Can still approve:** `@noor`." in check(seen, LINKS, counts, NOW).summary
+
+
+@pytest.mark.parametrize("guarded", [True, False, None])
+def test_a_policy_that_nobody_need_review_is_a_weak_spot_where_it_is_known(
+    *, guarded: bool | None
+) -> None:
+    seen = replace(P, policy_guarded=guarded)
+    for text in (body(seen, LINKS), check(seen, LINKS, None, NOW).summary):
+        assert ("can change `.github/placet.yml` without a review" in text) is (guarded is False)
+
+
+def test_a_rule_for_other_agents_says_that_nobody_can_approve() -> None:
+    policy = POLICY.replace("    require", "    requesters: [agent:other]\n    require", 1)
+    seen = replace(P, policy=policy)
+    assert "takes no requests of this agent" in body(seen, LINKS)
+    view = check(seen, LINKS, None, NOW)
+    assert view.title == "Nobody can approve: this agent may not ask for it"
+    assert "**Needed:** nobody can approve" in view.summary
+
+
+@pytest.mark.parametrize(
+    ("identities", "behind", "words"),
+    [
+        pytest.param(0, {}, "working for nobody in particular", id="nobody"),
+        pytest.param(1, {}, "working for 1 person, who", id="one-unknown"),
+        pytest.param(3, {}, "working for 3 people, who", id="three-unknown"),
+        pytest.param(2, {"dana": 1}, "working for `@dana` and 1 other, who", id="one-of-two"),
+        pytest.param(4, {"dana": 1}, "working for `@dana` and 3 others, who", id="one-of-four"),
+        pytest.param(2, {"ed": 2, "dana": 1}, "working for `@dana` and `@ed`, who", id="both"),
+    ],
+)
+def test_everyone_behind_the_agent_is_named_or_counted(
+    identities: int, behind: dict[str, int], words: str
+) -> None:
+    ids = frozenset(range(1, identities + 1))
+    assert words in body(replace(P, identities=ids, behind=behind), LINKS)
+
+
+def test_a_long_list_of_names_is_cut_and_says_so() -> None:
+    many = {f"p{n:02}": n for n in range(1, 14)}
+    assert "`@p10` and 3 more" in body(replace(P, candidates=many), LINKS)
+
+
+def test_whoever_pushed_to_the_branch_is_not_offered() -> None:
+    seen = replace(P, candidates={"noor": 7}, contributors=frozenset({7}))
+    assert "Can still approve" not in check(seen, LINKS, None, NOW).summary
 
 
 def test_a_policy_without_buttons_offers_none() -> None:
@@ -620,7 +671,7 @@ def test_a_login_that_is_no_trailer_is_left_out() -> None:
 
 @pytest.mark.parametrize("state", sorted(State))
 def test_every_reply_says_what_happened_and_what_to_do(state: State) -> None:
-    for code in ["lgtm", "late", "unheard_of", *REASONS]:
+    for code in ["expiring", "lgtm", "late", "unheard_of", *REASONS]:
         first, _, then = reply(replace(P, state=state), code, who="dana").partition("\n\n")
         assert first.startswith("@dana, ")
         assert then.strip()

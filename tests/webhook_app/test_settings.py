@@ -69,6 +69,16 @@ def test_the_environment_wins(folder: Path, monkeypatch: pytest.MonkeyPatch) -> 
     assert settings.policy_floor["destructive"].policy().rules[0].require[0].approvals == 2
 
 
+def test_lengths_of_time_are_written_as_in_the_policy(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = MINIMAL.replace("app_id", 'repeat_window = "2h"\napp_id')
+    assert load(written(folder, MINIMAL)).settings.repeat_window == timedelta(minutes=10)
+    assert load(written(folder, text)).settings.repeat_window == timedelta(hours=2)
+    monkeypatch.setenv("PLACET_REPEAT_WINDOW", "30s")
+    assert load(written(folder, text)).settings.repeat_window == timedelta(seconds=30)
+
+
 def test_a_key_from_the_environment_may_have_escaped_line_ends(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -155,6 +165,14 @@ def test_a_weak_webhook_secret_refuses_the_start(folder: Path, secret: str, word
             MINIMAL.replace("app_id = 1234", ""),
             "app_id is missing. Set PLACET_APP_ID, or app_id in placet.toml. It is: The number",
             id="missing",
+        ),
+        pytest.param(
+            MINIMAL.replace("app_id", "repeat_window = 600\napp_id"),
+            "repeat_window: ",
+            id="a-number-is-no-length-of-time",
+        ),
+        pytest.param(
+            MINIMAL.replace("app_id", 'client_id = "a b"\napp_id'), "client_id: ", id="client-id"
         ),
         pytest.param(MINIMAL.replace("[9919]", "[]"), "accounts: ", id="no-accounts"),
         pytest.param(MINIMAL.replace("[9919]", '["acme"]'), "accounts.0: ", id="account-by-name"),

@@ -1,7 +1,6 @@
 """Put the parts together in the order in which they need one another."""
 
 import asyncio
-import os
 from collections.abc import AsyncIterator, Callable, Collection
 from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import UTC, datetime, timedelta
@@ -10,28 +9,28 @@ from typing import Any
 
 import structlog
 from fastapi import FastAPI
+from starlette.routing import Route
 
-from proposals.flow import Ports
+from proposals.flow import Caps, Ports
 from proposals.ports import Forge
-from proposals.runner import Runner
 from proposals.store import Store, StoreBusy, StoreStopped
-from proposals.tools import BadDeclaration, Catalog
+from proposals.tools import BadDeclaration
 from webhook_app.doors import http, pages, webhook
 from webhook_app.doors.hall import Hall
+from webhook_app.doors.mcp.entrance import PATH, Entrance
 from webhook_app.doors.metrics import Metrics
 from webhook_app.doors.operator import operators_app
 from webhook_app.doors.problem import answer_problems
 from webhook_app.doors.socket import listening, socket_path
 from webhook_app.github import GitHubForge
 from webhook_app.settings import Config, Settings, SettingsError
-from webhook_app.toolkits.command import CommandToolkit
-from webhook_app.toolkits.python import PythonToolkit
 from webhook_app.worker import Worker
 
 from .forge import GitHub, github
 from .key import key_path, signing_key
 from .memory import StoredMemory
 from .missed import Missed
+from .toolbox import prove, toolbox
 
 SWEEP = timedelta(minutes=1)
 POLL = timedelta(seconds=5)
@@ -58,11 +57,14 @@ def create_app(
     few seconds, for a server that GitHub cannot reach. Starting raises SettingsError.
     """
 
+    entrance = Entrance()
+
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         async with AsyncExitStack() as stack:
             try:
                 app.state.hall = await _hall(stack, config, forge, now, poll=poll)
+                stack.push_async_callback(entrance.close)
                 path = socket_path(config.settings.store)
                 await stack.enter_async_context(listening(path, operators_app(app)))
             except REFUSALS as error:
@@ -75,6 +77,7 @@ def create_app(
     )
     for door in (webhook, http, pages):
         app.include_router(door.router)
+    app.router.routes.append(Route(PATH, entrance))
     answer_problems(app)
     return app
 
@@ -88,12 +91,13 @@ async def _hall(
     poll: bool,
 ) -> Hall:
     settings = config.settings
-    store = Store(settings.store)
+    store = Store(settings.store, settings.repeat_window)
     stack.callback(store.close)
     # The tools' processes start while the rest is put together.
-    tools = asyncio.create_task(_tools(stack, config))
+    tools = asyncio.create_task(toolbox(stack, config))
     here = GitHub(forge) if forge else await stack.enter_async_context(github(settings, now))
-    runner, catalog = await tools
+    runner, catalog, upstreams = await tools
+    prove(catalog, store.proofs())
     ports = Ports(
         store=store,
         forge=here.forge,
@@ -104,6 +108,7 @@ async def _hall(
         repositories={name: r.id for name, r in settings.repository.items()},
         floors={effect: f.policy() for effect, f in settings.policy_floor.items()},
         machines=settings.machines,
+        caps=Caps(settings.max_waiting, settings.max_cost),
     )
     if isinstance(here.forge, GitHubForge):
         here.forge.remember(StoredMemory(ports))
@@ -112,7 +117,7 @@ async def _hall(
         settings=settings,
         ports=ports,
         worker=worker,
-        metrics=Metrics(store.counts, here.brakes),
+        metrics=Metrics(store.counts, here.brakes, upstreams.down),
         ready={
             "store": store.writable,
             "github": lambda: here.reachable,
@@ -120,21 +125,11 @@ async def _hall(
         },
         bot=lambda: here.bot,
         brakes=here.brakes,
+        upstreams=upstreams.down,
+        listen=upstreams.listen,
     )
     stack.push_async_callback(_cancel, hall.tasks)
     return hall
-
-
-async def _tools(stack: AsyncExitStack, config: Config) -> tuple[Runner, Catalog]:
-    """The runner, and the tools as they can be used; BadDeclaration when one cannot be."""
-    toolkits = {
-        "command": CommandToolkit(config.root, os.environ),
-        "python": PythonToolkit(config.root, os.environ),
-    }
-    runner = Runner(toolkits)
-    stack.push_async_callback(runner.close)
-    asked = (toolkits[tool.kind].ready(tool) for tool in config.tools.list())
-    return runner, Catalog.of(await asyncio.gather(*asked))
 
 
 async def _worker(

@@ -90,6 +90,7 @@ async def github(settings: Settings, now: Callable[[], datetime]) -> AsyncIterat
         said = ForgeSettings(
             api_url=settings.api_url,
             app_id=settings.app_id,
+            client_id=settings.client_id,
             private_key_pem=settings.pem(),
             accounts=settings.accounts,
             allow_public=settings.allow_public,

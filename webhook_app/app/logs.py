@@ -30,4 +30,6 @@ def configure() -> None:
     )
     logging.basicConfig(level=logging.INFO, handlers=[handler], force=True)
     logging.getLogger("httpx").setLevel(logging.WARNING)
+    logging.getLogger("httpx2").setLevel(logging.WARNING)
+    logging.getLogger("mcp").setLevel(logging.WARNING)
     logging.getLogger("githubkit").setLevel(logging.WARNING)

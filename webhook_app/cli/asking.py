@@ -108,11 +108,16 @@ def _value(file: str) -> object:
         give_up(f"{file} is not usable JSON ({error.code}): {error}")
 
 
-def _placet() -> Placet:
+def server() -> tuple[str, str]:
+    """Where the agent's server is, and the agent's token; without both the command ends."""
     url, token = os.environ.get("PLACET_URL"), os.environ.get("PLACET_TOKEN")
     if not (url and token):
         give_up(
             "no server to ask. Set PLACET_URL to its address and PLACET_TOKEN to the token that "
             "`placet agents add` printed."
         )
-    return Placet(url, token)
+    return url.rstrip("/"), token
+
+
+def _placet() -> Placet:
+    return Placet(*server())

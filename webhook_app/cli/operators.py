@@ -132,16 +132,6 @@ def tools(config: ConfigOption = None, as_json: AsJson = False) -> None:  # noqa
     print_rows(rows)
 
 
-def keys(config: ConfigOption = None, as_json: AsJson = False) -> None:  # noqa: FBT002
-    """Print the fingerprint and the public half of the key that signs statements."""
-    said = call(config, "GET", "/keys")
-    if as_json:
-        print_json(said)
-        return
-    typer.echo(said["fingerprint"])
-    typer.echo(said["public_pem"], nl=False)
-
-
 def _asked(proposal: str | None) -> dict[str, Any] | None:
     """What an agent with its token in the environment is told; None for an operator."""
     url, token = os.environ.get("PLACET_URL"), os.environ.get("PLACET_TOKEN")

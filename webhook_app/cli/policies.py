@@ -1,7 +1,7 @@
 """`placet policy validate` and `placet policy test`: a policy looked at before it is live."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -10,9 +10,15 @@ from checks.cases import Result, load_cases, run
 from checks.policy import MAX_SIZE, Policy, PolicyError, load
 from proposals.tools import printable
 
+from .operators import ConfigOption, call
 from .say import AsJson, give_up, print_json
 
 WHERE = Path(".github/placet.yml")
+_GUARDED = {
+    True: "GitHub asks for a review before it can be changed.",
+    False: "warning: whoever can push to its default branch can change it without a review.",
+    None: "Nobody can tell whether changing it needs a review; look at the branch's protection.",
+}
 policy = typer.Typer(no_args_is_help=True, help="Check and test a policy before it is live.")
 
 
@@ -27,7 +33,12 @@ def policy_in(file: Path) -> Policy:
 @policy.command("validate")
 def validate(
     file: Annotated[Path, typer.Argument(help="Such as .github/placet.yml.")] = WHERE,
+    online: Annotated[  # noqa: FBT002
+        bool,
+        typer.Option("--online", help="Ask the server how the policies on GitHub stand, too."),
+    ] = False,
     as_json: AsJson = False,  # noqa: FBT002 (a switch of the command line)
+    config: ConfigOption = None,
 ) -> None:
     """Say whether a policy can be used; exit 1 and name the place and the fault when not.
 
@@ -35,14 +46,26 @@ def validate(
     """
     found = policy_in(file)
     warnings = advice(found)
+    live = call(config, "GET", "/policies")["policies"] if online else []
     if as_json:
-        print_json({"file": str(file), "rules": len(found.rules), "warnings": warnings})
+        told = {"file": str(file), "rules": len(found.rules), "warnings": warnings}
+        print_json(told | ({"online": live} if online else {}))
         return
     for warning in warnings:
         typer.echo(printable(f"warning: {warning}", 500))
     rules = "1 rule" if len(found.rules) == 1 else f"{len(found.rules)} rules"
     said = f", {len(warnings)} to think about" if warnings else ""
     typer.echo(printable(f"{file}: this policy can be used ({rules}{said}).", 500))
+    for one in live:
+        typer.echo(printable(_live(one), 700))
+
+
+def _live(one: dict[str, Any]) -> str:
+    """One line on the policy that a governing repository has on GitHub."""
+    where = f"repository {one['name']} ({one['id']})"
+    if one["problem"]:
+        return f"{where}: {one['problem']}."
+    return f"{where}: its policy can be used ({one['rules']} rules). {_GUARDED[one['guarded']]}"
 
 
 @policy.command("test")

@@ -8,7 +8,21 @@ import typer
 
 from webhook_app.settings import FILE, SettingsError, load
 
-from . import asking, auditing, explaining, exporting, halting, operators, policies, simulating
+from . import (
+    asking,
+    auditing,
+    bridging,
+    explaining,
+    exporting,
+    halting,
+    hooking,
+    keys,
+    operators,
+    policies,
+    resolving,
+    restoring,
+    simulating,
+)
 from .say import give_up
 
 program = typer.Typer(
@@ -20,13 +34,17 @@ program = typer.Typer(
 )
 program.add_typer(operators.agents, name="agents")
 program.add_typer(policies.policy, name="policy")
+program.add_typer(keys.keys, name="keys")
+program.add_typer(hooking.hook, name="hook")
+program.add_typer(bridging.mcp, name="mcp")
 program.command("status")(operators.status)
 program.command("tools")(operators.tools)
-program.command("keys")(operators.keys)
 program.command("freeze")(halting.freeze)
 program.command("unfreeze")(halting.unfreeze)
 program.command("resume")(halting.resume)
+program.command("resolve")(resolving.resolve)
 program.command("audit")(auditing.audit_clone)
+program.command("restore")(restoring.restore)
 program.command("export")(exporting.export)
 program.command("propose")(asking.propose)
 program.command("withdraw")(asking.withdraw)

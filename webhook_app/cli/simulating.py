@@ -12,8 +12,9 @@ from pydantic import TypeAdapter, ValidationError
 
 from checks import simulate as change
 from checks.facts import Facts, Person
-from checks.policy import Duration, Policy, folded
+from checks.policy import Policy, folded
 from checks.telling import as_text, difference_text
+from checks.times import Duration
 from checks.wording import stamp
 from proposals.tools import printable
 

@@ -1,6 +1,6 @@
 """What a delivery says as evidence: a yes, a no, something taken back, something asked."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
 from typing import TypeAlias
@@ -33,13 +33,14 @@ class Dismissed:
 class Gone:
     """The comment `key` was edited or deleted: whatever it said no longer counts.
 
-    `at` is GitHub's date of an edit.
+    `at` is GitHub's date of an edit; `before` what an edited comment of our own App said.
     """
 
     key: str
     by: Person
     at: datetime
     deleted: bool = False
+    before: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,11 +98,20 @@ def voice(delivery: Delivery, our_app: int) -> Said | None:
     A yes needs everything about it to be as expected; what takes away needs its key alone.
     """
     seen = payload(delivery.body)
+    said = _said(delivery, seen, our_app)
+    if not isinstance(said, Voice):
+        return said
+    page = seen.review or seen.comment or seen.check_run
+    link = page.html_url if page else None
+    return replace(said, delivery=delivery.guid, proof=delivery.proof, link=link)
+
+
+def _said(delivery: Delivery, seen: Payload, our_app: int) -> Said | None:
     match delivery.event:
         case "pull_request_review":
             return _review(delivery, seen)
         case "issue_comment":
-            return _comment(delivery, seen)
+            return _comment(delivery, seen, our_app)
         case "check_run":
             return _button(delivery, seen, our_app)
         case "pull_request" | "push":
@@ -133,7 +143,7 @@ def _review(delivery: Delivery, seen: Payload) -> Said | None:
     )
 
 
-def _comment(delivery: Delivery, seen: Payload) -> Said | None:
+def _comment(delivery: Delivery, seen: Payload, our_app: int) -> Said | None:
     sender, comment = _person(seen.sender), seen.comment
     if comment is None or comment.id is None or sender is None or number(seen) is None:
         return None
@@ -141,13 +151,22 @@ def _comment(delivery: Delivery, seen: Payload) -> Said | None:
     if delivery.action in {"edited", "deleted"}:
         deleted = delivery.action == "deleted"
         edited = None if deleted else comment.updated_at
-        return Gone(key, sender, edited or delivery.received, deleted)
+        before = _before(comment, seen, our_app)
+        return Gone(key, sender, edited or delivery.received, deleted, before)
     author, at, body = _person(comment.user), comment.created_at, comment.body
     if delivery.action != "created" or author != sender or at is None or body is None:
         return None
     if command := commands.parse(body):
         return _command(comment, key, sender, command)
     return Nearly(key, sender) if commands.looks_like_approval(body) else None
+
+
+def _before(comment: Comment, seen: Payload, our_app: int) -> str:
+    """What a comment of our own App said before an edit; "" for everybody else's."""
+    app, body = comment.performed_via_github_app, (seen.changes or {}).get("body")
+    ours = isinstance(app, dict) and app.get("id") == our_app
+    before = body.get("from") if isinstance(body, dict) else None
+    return before if ours and isinstance(before, str) else ""
 
 
 def _command(comment: Comment, key: str, person: Person, command: Command) -> Said | None:

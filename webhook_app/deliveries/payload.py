@@ -99,6 +99,7 @@ class Review(_Read):
     user: Annotated[Account | None, _Maybe] = None
     state: _Text = None
     commit_id: _Text = None
+    html_url: _Text = None
     submitted_at: _Moment = None
 
 
@@ -108,6 +109,7 @@ class Comment(_Read):
     id: _Id = None
     user: Annotated[Account | None, _Maybe] = None
     body: _Text = None
+    html_url: _Text = None
     created_at: _Moment = None
     updated_at: _Moment = None
     performed_via_github_app: Any = None
@@ -119,6 +121,7 @@ class CheckRun(_Read):
     id: _Id = None
     head_sha: _Text = None
     external_id: _Text = None
+    html_url: _Text = None
     app: Annotated[Numbered | None, _Maybe] = None
 
 

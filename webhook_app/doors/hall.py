@@ -36,8 +36,10 @@ class Hall:
     """The running server, as a door sees it; `ready` are the checks of /readyz by name.
 
     `bot` gives the numeric id of our App's bot user, None as long as it is not known; `brakes`
-    tells where writes wait for a limit (installation -> seconds, how many); `tasks` are
-    the plannings that go on, and `patience` is how many seconds a caller waits for one.
+    tells where writes wait for a limit (installation -> seconds, how many); `upstreams` names those
+    of others' tools, with the reason for each that is down, and `listen` tells of each whose tools
+    change; `tasks` are the plannings that go on, and `patience` is how many seconds a caller waits
+    for one.
     """
 
     settings: Settings
@@ -47,6 +49,8 @@ class Hall:
     ready: Mapping[str, Callable[[], bool]] = field(default_factory=dict)
     bot: Callable[[], int | None] = lambda: None
     brakes: Callable[[], Mapping[int, tuple[float, int]]] = dict
+    upstreams: Callable[[], Mapping[str, str]] = dict
+    listen: Callable[[Callable[[str], None]], None] = lambda _: None
     tasks: set[asyncio.Task[Proposal]] = field(default_factory=set)
     patience: float = 20.0
     intake: Intake = field(init=False)

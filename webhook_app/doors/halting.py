@@ -6,9 +6,11 @@ from fastapi import APIRouter
 from pydantic import BaseModel, ConfigDict, Field
 
 from proposals import flow
-from proposals.answer import stamp
 from proposals.plan import Proposal
+from proposals.ports import ForgeError
 from proposals.store import Problem as Trouble
+from proposals.store import scope
+from proposals.words import stamp
 
 from .hall import Hall, Here
 from .problem import Problem
@@ -51,7 +53,13 @@ async def unfreeze(here: Here) -> dict[str, Any]:
 async def resume(wanted: Resuming, here: Here) -> dict[str, Any]:
     """Lift the halt of one repository, after somebody has looked at its ledger."""
     repository = _repository(here, wanted.repository)
-    await flow.catch_up(here.ports, repository)
+    try:
+        if scope(repository) in here.store.halts():
+            await flow.catch_up(here.ports, repository)
+    except ForgeError as error:
+        why = f"The ledger cannot be read, so nothing is resumed: {error}"
+        hint = "Try again when GitHub answers; `placet restore` reads it from a clone instead."
+        raise Problem(503, "ledger_unread", why, hint) from None
     lifted, waiting = flow.resume(here.ports, repository)
     return {
         "repository": repository,

@@ -4,9 +4,6 @@ Bodies are read by the rules of plans (proposals.canonical), so that what is app
 sent: a key given twice, NaN or an integer that JSON readers round is an error, never a guess.
 """
 
-import asyncio
-import re
-from collections.abc import Coroutine
 from typing import Annotated, Any, TypeVar
 
 import structlog
@@ -16,20 +13,24 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, WithJsonSche
 
 from proposals import flow
 from proposals.answer import answer, details
-from proposals.canonical import MAX_TEXT, NotCanonical, loads, same
-from proposals.flow import Ask, same_page
+from proposals.calls import Call, Denied
+from proposals.canonical import MAX_TEXT, NotCanonical, loads
+from proposals.flow import Ask
 from proposals.lifecycle import State
 from proposals.plan import Proposal
 from proposals.store import Agent
-from proposals.tools import Tool
+from proposals.tools import BadArguments, Tool
+from proposals.turn import Scope
 
 from .aimed import TARGET, Targeted
+from .calling import called, held, named
 from .hall import Caller, Hall, Here, body, is_json
+from .planned import in_time, planned, still_planning
 from .problem import Problem
+from .turning import Action, discarded, kept, recorded, reported, scope_of, turned
 
 router = APIRouter(prefix="/v1", tags=["proposals"])
 _log = structlog.get_logger("placet")
-_KEY = re.compile(r"[!-~]{1,255}")
 
 
 class _Strict(BaseModel):
@@ -45,13 +46,23 @@ class Asking(_Strict):
     target: Annotated[Targeted | None, WithJsonSchema(TARGET)] = None
 
 
+class Calling(Asking):
+    """One call as an agent makes it, of any tool."""
+
+
 class TakingBack(_Strict):
     """Why an agent takes its proposal back."""
 
     reason: Annotated[str, Field(max_length=300)] = ""
 
 
-M = TypeVar("M", Asking, TakingBack)
+class Turning(_Strict):
+    """What to do with the turn of a session: open the next, look at it, guard its end, close it."""
+
+    action: Action
+
+
+M = TypeVar("M", Asking, Calling, TakingBack, Turning)
 
 
 def _takes(model: type[BaseModel]) -> dict[str, Any]:
@@ -69,15 +80,51 @@ async def propose(request: Request, here: Here, caller: Caller) -> JSONResponse:
     asked = await _read(request, Asking)
     aim = asked.target.aim() if asked.target else None
     ask = Ask(caller, asked.tool, asked.arguments, said=asked.reason, key=_key(request), aim=aim)
-    proposal = await _planned(here, ask)
-    here.metrics.asked.labels(proposal.state.value).inc()
-    _log.info(
-        "asked", agent=caller.name, proposal=proposal.id, tool=proposal.tool,
-        state=proposal.state.value, digest=proposal.pinned.digest if proposal.pinned else None,
-    )  # fmt: skip
-    # In mode `approve`, only a call that was made before can come back applied.
-    content = answer(proposal, already_applied=proposal.state is State.APPLIED)
-    return JSONResponse(content, status_code=202 if proposal.state is State.PLANNING else 200)
+    made = Call(ask.tool, ask.arguments, _session(request), ask.key, caller.name)
+    proposal = await planned(here, ask)
+    status_code = 202 if proposal.state is State.PLANNING else 200
+    return JSONResponse(recorded(here, made, held(proposal)), status_code=status_code)
+
+
+@router.post("/calls", openapi_extra=_takes(Calling))
+async def call(request: Request, here: Here, caller: Caller) -> dict[str, Any]:
+    """Call a tool: a read is done at once, anything else is proposed and waits for people.
+
+    The header Placet-Session names the agent's session, for tools whose reads are remembered.
+    """
+    asked = await _read(request, Calling)
+    aim = asked.target.aim() if asked.target else None
+    made = Call(
+        asked.tool,
+        asked.arguments,
+        _session(request),
+        _key(request),
+        caller.name,
+        asked.reason,
+        aim,
+    )
+    try:
+        return reported(here, scope_of(made), (await called(here, made)).said)
+    except BadArguments as error:
+        raise Problem(422, error.code, str(error), error.hint, pointer=error.pointer) from None
+    except Denied as error:
+        raise Problem(422, error.code, str(error), error.hint) from None
+
+
+@router.post("/turns", openapi_extra=_takes(Turning))
+async def turns(request: Request, here: Here, caller: Caller) -> dict[str, Any]:
+    """Open or close a turn, and get the facts: what was done, what waits, what lacks input.
+
+    The header Placet-Session says whose turn; without it, it is that of all the agent's calls.
+    """
+    action = (await _read(request, Turning)).action
+    return turned(here, _scope(request, caller), action)
+
+
+@router.post("/drafts/{draft}/discard")
+def discard(draft: str, request: Request, here: Here, caller: Caller) -> dict[str, Any]:
+    """Let go of a call that lacks input."""
+    return discarded(here, _scope(request, caller), draft)
 
 
 @router.get("/proposals")
@@ -93,9 +140,10 @@ def proposals(
 
 
 @router.get("/proposals/{proposal}")
-def status(proposal: str, here: Here, caller: Caller) -> dict[str, Any]:
+def status(proposal: str, request: Request, here: Here, caller: Caller) -> dict[str, Any]:
     """Tell how a proposal stands, with its last verdict and its receipt."""
-    return details(_own(here, caller, proposal), here.settings.url)
+    found = details(_own(here, caller, proposal), here.settings.url)
+    return reported(here, _scope(request, caller), found)
 
 
 @router.get("/proposals/{proposal}/explanation")
@@ -111,7 +159,7 @@ async def withdraw(proposal: str, request: Request, here: Here, caller: Caller) 
     ended = flow.withdraw(here.ports, proposal, caller.name, why)
     here.worker.wake()
     _log.info("withdrawn", agent=caller.name, proposal=ended.id)
-    return details(ended, here.settings.url)
+    return reported(here, _scope(request, caller), details(ended, here.settings.url))
 
 
 @router.post("/proposals/{proposal}/undo", openapi_extra=_takes(TakingBack))
@@ -122,12 +170,13 @@ async def undo(proposal: str, request: Request, here: Here, caller: Caller) -> J
     """
     original = _own(here, caller, proposal)
     why = (await _read(request, TakingBack, empty=True)).reason
-    asked = await _in_time(here, flow.undo(here.ports, original, said=why))
+    asked = await in_time(here, flow.undo(here.ports, original, said=why))
     asked = asked or here.store.undo_of(original.id)
     if asked is None:
-        raise _still_planning()
+        raise still_planning()
     _log.info("undo asked", agent=caller.name, proposal=asked.id, undoes=original.id)
-    return JSONResponse(answer(asked), status_code=202 if asked.state is State.PLANNING else 200)
+    said = kept(here, _scope(request, caller), answer(asked))
+    return JSONResponse(said, status_code=202 if asked.state is State.PLANNING else 200)
 
 
 @router.get("/tools")
@@ -181,49 +230,25 @@ async def _read(request: Request, model: type[M], *, empty: bool = False) -> M:
         raise Problem(422, code, f"{where}: {first['msg']}.", hint, pointer=where) from None
 
 
+def _session(request: Request) -> str | None:
+    """The session that a request names; a name that is none is refused, not left out."""
+    said = request.headers.get("placet-session")
+    if said is not None and named(said) is None:
+        detail = "The Placet-Session is not 1 to 255 visible ASCII characters."
+        raise Problem(422, "bad_session", detail, "Name the conversation, or send no such header.")
+    return said
+
+
+def _scope(request: Request, caller: Agent) -> Scope:
+    """Whose turn a request is about."""
+    return Scope(caller.name, _session(request) or "")
+
+
 def _key(request: Request) -> str | None:
     keys = request.headers.getlist("idempotency-key")
     if not keys:
         return None
-    if len(keys) > 1 or not _KEY.fullmatch(keys[0]):
+    if len(keys) > 1 or not named(keys[0]):
         detail = "The Idempotency-Key is not 1 to 255 visible ASCII characters."
         raise Problem(422, "bad_idempotency_key", detail, "Send a UUID, for example.")
     return keys[0]
-
-
-async def _planned(here: Hall, ask: Ask) -> Proposal:
-    return await _in_time(here, flow.propose(here.ports, ask)) or _planning(here, ask)
-
-
-async def _in_time(here: Hall, work: Coroutine[Any, Any, Proposal]) -> Proposal | None:
-    """Plan in a task of its own: it goes on when the caller stops waiting; None then."""
-    task = asyncio.create_task(work)
-    here.tasks.add(task)
-    task.add_done_callback(lambda done: _over(here, done))
-    done, _ = await asyncio.wait({task}, timeout=here.patience)
-    return task.result() if done else None
-
-
-def _over(here: Hall, task: asyncio.Task[Proposal]) -> None:
-    here.tasks.discard(task)
-    if not task.cancelled() and (error := task.exception()):
-        _log.info("not asked", code=getattr(error, "code", "fault"), error=type(error).__name__)
-    here.worker.wake()
-
-
-def _planning(here: Hall, ask: Ask) -> Proposal:
-    """The proposal that a call still plans for."""
-    for proposal in here.store.proposals(agent=ask.agent.name, state=State.PLANNING, limit=200):
-        if _means(proposal, ask):
-            return proposal
-    raise _still_planning()
-
-
-def _still_planning() -> Problem:
-    hint = "Send exactly the same call again."
-    return Problem(503, "still_planning", "The call is still being planned.", hint)
-
-
-def _means(proposal: Proposal, ask: Ask) -> bool:
-    mine = proposal.agent == ask.agent.name and proposal.tool == ask.tool and not proposal.undoes
-    return mine and same(proposal.arguments, ask.arguments) and same_page(proposal, ask.aim)

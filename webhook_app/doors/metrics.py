@@ -7,12 +7,18 @@ from prometheus_client.core import GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
 Brakes = Callable[[], Mapping[int, tuple[float, int]]]
+Upstreams = Callable[[], Mapping[str, str]]
 
 
 class Metrics:
     """The counters of the doors, and what lies in the store at the moment of asking."""
 
-    def __init__(self, counts: Callable[[], Mapping[str, int]], brakes: Brakes = dict) -> None:
+    def __init__(
+        self,
+        counts: Callable[[], Mapping[str, int]],
+        brakes: Brakes = dict,
+        upstreams: Upstreams = dict,
+    ) -> None:
         self.registry = CollectorRegistry()
         self.deliveries = Counter(
             "placet_deliveries", "Webhook deliveries by answer", ["answer"], registry=self.registry
@@ -20,8 +26,13 @@ class Metrics:
         self.asked = Counter(
             "placet_asked", "Calls of agents by status or code", ["answer"], registry=self.registry
         )
+        self.calls = Counter(
+            "placet_calls", "Calls at the gate by what became of them", ["status"],
+            registry=self.registry,
+        )  # fmt: skip
         self.registry.register(_Stored(counts))
         self.registry.register(_Braked(brakes))
+        self.registry.register(_Reached(upstreams))
 
     def text(self) -> bytes:
         """Everything in Prometheus' text format."""
@@ -68,3 +79,21 @@ class _Braked(Collector):
             seconds.add_metric([str(installation)], left)
             waiting.add_metric([str(installation)], count)
         yield from (seconds, waiting)
+
+
+class _Reached(Collector):
+    """Which upstreams answer right now."""
+
+    def __init__(self, upstreams: Upstreams) -> None:
+        self._upstreams = upstreams
+
+    def describe(self) -> Iterator[Metric]:
+        """Say nothing in advance."""
+        return iter(())
+
+    def collect(self) -> Iterator[Metric]:
+        """1 for an upstream that is up, 0 for one that is down."""
+        up = GaugeMetricFamily("placet_upstream_up", "Upstreams that answer", labels=["upstream"])
+        for name, why in sorted(self._upstreams().items()):
+            up.add_metric([name], 0.0 if why else 1.0)
+        yield up

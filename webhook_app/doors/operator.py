@@ -10,10 +10,14 @@ from pydantic import BaseModel, ConfigDict, Field
 from checks.simulate import as_data
 from proposals import flow
 from proposals.answer import answer, details
+from proposals.flow.ground import source
 from proposals.plan import Proposal
+from proposals.ports import ForgeError
 from proposals.store import Agent, NameTaken
+from proposals.succession import claims
+from proposals.tools import Tool
 
-from . import halting
+from . import halting, previewing, resolving
 from .hall import Hall, Here, token_hash
 from .halting import standing
 from .http import described
@@ -46,6 +50,9 @@ def operators_app(main: FastAPI) -> FastAPI:
     app = FastAPI(title="Placet, for its operator", openapi_url=None)
     app.include_router(router)
     app.include_router(halting.router)
+    app.include_router(resolving.router)
+    app.include_router(previewing.router)
+    app.state.trials = previewing.Trials()
     app.state.hall = main.state.hall
     answer_problems(app)
     return app
@@ -123,17 +130,57 @@ async def facts(
 
 @router.get("/tools")
 def tools(here: Here) -> dict[str, Any]:
-    """List the declared tools, with the repository that governs each."""
-    governed = here.ports.repositories
-    found = here.catalog.list()
-    return {"tools": [described(t) | {"repository": governed.get(t.repository)} for t in found]}
+    """List the declared tools, with the repository that governs each.
+
+    `preview` says whether it was seen to change nothing; null for a tool without one.
+    """
+    return {"tools": [described(t) | _standing(here, t) for t in here.catalog.list()]}
+
+
+def _standing(here: Hall, tool: Tool) -> dict[str, Any]:
+    proven = "proven" if tool.isolated else "not proven"
+    return {
+        "repository": here.ports.repositories.get(tool.repository),
+        "preview": proven if tool.recipe.preview else None,
+    }
+
+
+@router.get("/policies")
+async def policies(here: Here) -> dict[str, Any]:
+    """Tell of each governing repository how its policy stands, read from GitHub just now.
+
+    `guarded`: whether changing it needs a review; null when nobody can tell.
+    """
+    repositories = sorted(here.ports.repositories.items())
+    return {"policies": [await _policy(here, name, id_) for name, id_ in repositories]}
+
+
+async def _policy(here: Hall, name: str, repository: int) -> dict[str, Any]:
+    try:
+        file = await here.ports.forge.policy(repository)
+    except ForgeError as error:
+        problem = f"GitHub did not show it: {error}"
+        return {"name": name, "id": repository, "problem": problem, "rules": 0, "guarded": None}
+    found = source("current", file)
+    rules = len(found.policy.rules) if found.policy else 0
+    said = {"problem": found.problem or None, "rules": rules, "guarded": file.guarded}
+    return {"name": name, "id": repository, **said}
 
 
 @router.get("/keys")
 def keys(here: Here) -> dict[str, Any]:
-    """Tell the fingerprint and the public half of the key that signs statements."""
+    """Tell the key that signs statements, the first one, which auditors pin, and what lies between.
+
+    Only public halves and fingerprints.
+    """
     signer = here.ports.signer
-    return {"fingerprint": signer.keyid, "public_pem": signer.public_pem().decode()}
+    line = [claims(envelope) for envelope in signer.before]
+    return {
+        "fingerprint": signer.keyid,
+        "public_pem": signer.public_pem().decode(),
+        "first": line[0]["from"] if line else signer.keyid,
+        "successions": [{n: said[n] for n in ("from", "to", "signed")} for said in line],
+    }
 
 
 def _one(here: Hall, proposal: str) -> dict[str, Any]:

@@ -16,10 +16,15 @@ def healthz() -> JSONResponse:
 
 @router.get("/readyz", include_in_schema=False)
 def readyz(here: Here) -> JSONResponse:
-    """Say whether approvals can be taken and carried out; 503 names what cannot."""
+    """Say whether approvals can be taken and carried out; 503 names what cannot.
+
+    An upstream that is down is shown and counts for nothing here: it stops its own tools alone.
+    """
     checks = {name: check() for name, check in here.ready.items()}
     ready = all(checks.values())
-    content = {"status": "ready" if ready else "not ready", "checks": checks}
+    upstreams = {name: not why for name, why in here.upstreams().items()}
+    status = "ready" if ready else "not ready"
+    content = {"status": status, "checks": checks, "upstreams": upstreams}
     return JSONResponse(content, status_code=200 if ready else 503)
 
 

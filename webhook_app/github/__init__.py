@@ -4,13 +4,16 @@ from .deliveries import DeliveryLog
 from .files import blob_sha
 from .forge import GitHubForge
 from .ledger import BRANCH as LEDGER
+from .online import shown
 from .places import Places
 from .setup import ForgeSettings
 from .shapes import Delivery
+from .talk import OUTCOME, marked
 from .view import CheckView, Render
 
 __all__ = [
     "LEDGER",
+    "OUTCOME",
     "CheckView",
     "Delivery",
     "DeliveryLog",
@@ -19,4 +22,6 @@ __all__ = [
     "Places",
     "Render",
     "blob_sha",
+    "marked",
+    "shown",
 ]

@@ -1,12 +1,13 @@
 """Looking at a proposal on GitHub: what is true right now, and what could not be read."""
 
 import asyncio
-from collections.abc import Awaitable, Iterable, Sequence
+from collections.abc import Awaitable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
-from typing import TypeVar
+from types import MappingProxyType
+from typing import TypeAlias, TypeVar
 
-from checks.facts import Access, Person, Stance, Standing, Surface, Voice
+from checks.facts import Access, Stance, Standing, Surface, Voice
 from proposals.plan import Proposal
 from proposals.ports import ForgeError, PolicyFile, Refused, Sight
 
@@ -15,10 +16,12 @@ from .files import read
 from .people import access_of, to_ask
 from .repository import NOT_FOUND, Repository
 from .shapes import Comment, Pull, Review
-from .standing import commented, lines, pressed, reviewed
+from .standing import commented, pressed, reviewed, stands, untold, worded
 from .view import Render
 
 T = TypeVar("T")
+Known: TypeAlias = Mapping[int, Access]
+NOBODY: Known = MappingProxyType({})
 POLICY = ".github/placet.yml"
 _BUTTON = "button:"
 
@@ -38,13 +41,19 @@ class Looking:
         """The repository in which it is shown."""
         return self.repo
 
-    async def glance(self, voices: Sequence[Voice]) -> Sight:
+    async def people(self, voices: Sequence[Voice], known: Known = NOBODY) -> dict[int, Access]:
+        """What those who spoke may do; the `known` ones are not asked about again."""
+        asked = [p for p in to_ask(voices, self.proposal).values() if p.id not in known]
+        found = await asyncio.gather(*(access_of(self.repo, p, self.teams) for p in asked))
+        return dict(known) | {p.id: access for p, access in zip(asked, found, strict=True)}
+
+    async def glance(self, voices: Sequence[Voice], known: Known = NOBODY) -> Sight:
         """The page, the reviews, and what the people may do; raises when there is no page."""
         number = self.proposal.at.number
         page, reviews, access = await asyncio.gather(
             tried(self._page()),
             tried(self.repo.every(Review, "pulls", number, "reviews")),
-            self._access(voices),
+            self.people(voices, known),
         )
         if isinstance(page, ForgeError):
             raise page
@@ -53,10 +62,33 @@ class Looking:
             told = tuple(unread(v) if v.surface is Surface.REVIEW else v for v in voices)
         else:
             told = reviewed(voices, reviews)
-            noes = [v for v in told if v.stance is Stance.BLOCK and v.person.id not in access]
-            access |= await self._access(noes)
+            access = await self.people([v for v in told if v.stance is Stance.BLOCK], access)
         unreadable = ("the list of reviews",) if isinstance(reviews, ForgeError) else ()
-        return self._sight(pull, told, access, unreadable, skew)
+        sight = self._sight(pull, told, access, unreadable, skew)
+        return await self.overheard(sight) if pull.comments > self.expected(voices) else sight
+
+    def expected(self, voices: Sequence[Voice]) -> int:
+        """How many comments the page has when nobody but us wrote any that was not delivered."""
+        ours = self.proposal.at.announced is not None
+        return ours + sum(stands(v) for v in voices if v.surface is Surface.COMMENT)
+
+    async def overheard(self, sight: Sight) -> Sight:
+        """With the commands in the conversation that no delivery told of, and their authors.
+
+        They grant nothing: a yes is answered, a no holds things up until its delivery comes.
+        """
+        comments = await tried(
+            self.page.every(
+                Comment, "issues", self.proposal.at.number, "comments",
+                since=self.proposal.at.opened.strftime("%Y-%m-%dT%H:%M:%SZ"),
+            )
+        )  # fmt: skip
+        if isinstance(comments, ForgeError):
+            return replace(sight, unreadable=(*sight.unreadable, "the list of comments"))
+        known = {voice.key for voice in sight.voices}
+        new = tuple(v for v in untold(comments, self.proposal) if v.key not in known)
+        access = await self.people([v for v in new if v.stance is Stance.REJECT], sight.access)
+        return replace(sight, voices=(*sight.voices, *new), access=access)
 
     async def look(self, voices: Sequence[Voice]) -> Sight:
         """`glance`, the policy, and whether comments and button presses still stand."""
@@ -66,6 +98,9 @@ class Looking:
         if isinstance(sight, ForgeError):
             raise sight
         told = tuple(confirmed.get(voice.key, voice) for voice in sight.voices)
+        if any(said_no_more(v, confirmed) for v in voices):
+            sight = await self.overheard(sight)  # what is gone may have hidden one more
+            told = (*told, *sight.voices[len(told) :])
         if isinstance(policy, ForgeError):
             policy = PolicyFile(None, problem=f"{POLICY} could not be read just now")
             sight = replace(sight, unreadable=(*sight.unreadable, "the policy"))
@@ -84,11 +119,6 @@ class Looking:
         if reply.date is None:
             raise Refused("GitHub's answer has no Date, so its clock is not known", reply.status)
         return pull, self.repo.client.now() - reply.date
-
-    async def _access(self, voices: Iterable[Voice]) -> dict[int, Access]:
-        people: list[Person] = list(to_ask(voices, self.proposal).values())
-        found = await asyncio.gather(*(access_of(self.repo, p, self.teams) for p in people))
-        return {person.id: access for person, access in zip(people, found, strict=True)}
 
     async def _commented(self, voice: Voice) -> list[Voice]:
         try:
@@ -118,20 +148,24 @@ class Looking:
         unreadable: tuple[str, ...],
         skew: timedelta,
     ) -> Sight:
-        same_title = pull.title == self.render.title(self.proposal)
-        same_body = lines(pull.body) == lines(self.render.body(self.proposal))
         return Sight(
             head=pull.head.sha,
             base=pull.base.ref,
             is_open=pull.state == "open",
             merged=pull.merged,
             draft=pull.draft,
-            view_intact=same_title and same_body,
+            view_intact=worded(pull, self.render, self.proposal),
             voices=voices,
             access=access,
             unreadable=unreadable,
             skew=skew,
         )
+
+
+def said_no_more(voice: Voice, confirmed: Mapping[str, Voice]) -> bool:
+    """Whether a comment that stood as far as was delivered stands no longer."""
+    comment = voice.surface is Surface.COMMENT
+    return comment and stands(voice) and not stands(confirmed.get(voice.key, voice))
 
 
 async def policy_file(repo: Repository) -> PolicyFile:

@@ -3,13 +3,16 @@
 import asyncio
 import time
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from datetime import UTC, datetime
+from dataclasses import replace
+from datetime import datetime
+from types import MappingProxyType
 from typing import Self
 
 import httpx
 
 from checks.facts import Access, Person, Voice
 from checks.verdict import Verdict
+from proposals.found import LedgerFile, Stray
 from proposals.lifecycle import State
 from proposals.plan import Aim, Place, Proposal, Target
 from proposals.ports import Fence, ForgeError, PolicyFile, Refused, Sight
@@ -18,23 +21,25 @@ from .check import check_body
 from .client import Client
 from .deliveries import DeliveryLog
 from .facts import Looking, policy_file
+from .guarding import Guards
+from .history import added, strays
 from .ledger import Forgetful, Ledger, Memory
+from .names import Names
 from .people import access_of, account_of, pinned_rule
 from .places import Places
 from .publish import Opening
 from .repository import Repository
 from .reviewers import Reviewers
 from .route import route
-from .settle import aimed_at_ledger, close, merge
+from .settle import as_approved, close, merge, restored
 from .setup import ForgeSettings
 from .shapes import Account, Pull, ThisApp
+from .standing import worded
 from .statements import end_of, start_of
-from .talk import comment_of, reword, said, say
+from .talk import OUTCOME, comment_of, react, reword, said, say
 from .tied import ANNOUNCEMENT, Tying, target_of
 from .tied_facts import TiedLooking
 from .view import Render
-
-OUTCOME = "outcome"
 
 
 class GitHubForge:
@@ -59,6 +64,8 @@ class GitHubForge:
         self._now = now
         self._ledger = Ledger(Forgetful())
         self._reviewers = Reviewers()
+        self._called = Names(clock)
+        self._guards = Guards(clock)
         self._app: ThisApp | None = None
         self._user_id: int | None = None
         self.places = Places(self._client, clock)
@@ -95,7 +102,9 @@ class GitHubForge:
 
     async def policy(self, repository: int) -> PolicyFile:
         """Read the policy from the default branch of the governing repository."""
-        return await policy_file(await self.places.of(repository))
+        repo = await self.places.of(repository)
+        file, guarded = await asyncio.gather(policy_file(repo), self._guards.of(repo))
+        return replace(file, guarded=guarded)
 
     async def reach(self, repository: int) -> None:
         """Look afresh whether a repository can be used; Refused with the `code` of what bars it."""
@@ -106,6 +115,14 @@ class GitHubForge:
         repo, asked = await self.places.of(repository), list(logins)
         found = await asyncio.gather(*(account_of(repo, login) for login in asked))
         return dict(zip(asked, found, strict=True))
+
+    async def called(self, repository: int, ids: Iterable[int]) -> Mapping[str, int]:
+        """Read what accounts are called now, to be shown: login -> id, where GitHub says it."""
+        return await self._called.people(await self.places.of(repository), ids)
+
+    async def members(self, repository: int, teams: Iterable[str]) -> Mapping[str, int]:
+        """Read who is in these teams, to be shown: login -> id, where GitHub says it."""
+        return await self._called.members(await self.places.of(repository), teams)
 
     async def aim(self, aim: Aim) -> Target:
         """Read the page that a call is tied to; Refused, in words for the agent, when it can't."""
@@ -134,15 +151,29 @@ class GitHubForge:
             ours = pull.user.type == "Bot" and pull.user.login == f"{self._app.slug}[bot]"
             self._user_id = pull.user.id if ours else None
 
-    async def glance(self, proposal: Proposal, voices: Sequence[Voice]) -> Sight:
-        """Read what one cheap look shows: the page, the reviews, what the people may do.
+    async def people(self, proposal: Proposal, voices: Sequence[Voice]) -> Mapping[int, Access]:
+        """Read what those who spoke may do, and no more: whether it can come to a yes at all.
 
         The teams are those of the policy at propose, without which no team could ever approve.
         """
-        repo = await self._repo(proposal)
+        return await (await self._as_pinned(proposal)).people(voices)
+
+    async def glance(
+        self,
+        proposal: Proposal,
+        voices: Sequence[Voice],
+        known: Mapping[int, Access] = MappingProxyType({}),
+    ) -> Sight:
+        """Read what one cheap look shows: the page, the reviews, what the people may do.
+
+        Those of whom it is `known` since a moment ago are not asked about again.
+        """
+        return await (await self._as_pinned(proposal)).glance(voices, known)
+
+    async def _as_pinned(self, proposal: Proposal) -> Looking:
         rule = pinned_rule(proposal)
         teams = rule.teams() if rule else frozenset()
-        return await (await self._looking(repo, proposal, teams)).glance(voices)
+        return await self._looking(await self._repo(proposal), proposal, teams)
 
     async def look(
         self, proposal: Proposal, voices: Sequence[Voice], teams: frozenset[str]
@@ -178,16 +209,17 @@ class GitHubForge:
         if proposal.at.announced is not None:
             words = comment_of(proposal, ANNOUNCEMENT, self._render.announcement(proposal))
             return await reword(repo, proposal.at.announced, words)
-        body = {"title": self._render.title(proposal), "body": self._render.body(proposal)}
-        reply = await repo.ask("PATCH", "pulls", proposal.at.number, body=body)
-        pull = reply.read(Pull)
-        return max(pull.updated_at.astimezone(UTC), reply.date or pull.updated_at)
+        return await restored(repo, self._render, proposal)
 
     async def show(self, proposal: Proposal, verdict: Verdict | None) -> None:
         """Bring the check run up to date with the proposal's state and verdict."""
         repo = await self._page(proposal)
         body = check_body(self._render.check(proposal, verdict, self._now()))
         await repo.ask("PATCH", "check-runs", proposal.at.check_run, body=body)
+
+    async def react(self, proposal: Proposal, comment: int) -> None:
+        """Mark a comment on the page as seen, by its id; doing it twice changes nothing."""
+        await react(await self._page(proposal), comment)
 
     async def reply(self, proposal: Proposal, key: str, text: str, *, again: bool) -> None:
         """Answer the fact `key` with one comment; `again`: an earlier try may have got through.
@@ -200,6 +232,11 @@ class GitHubForge:
         if again and await said(repo, proposal, key, await self.our_user_id()):
             return
         await say(repo, proposal, key, text)
+
+    async def reword(self, proposal: Proposal, comment: int, key: str, text: str) -> None:
+        """Put back what our comment said of the fact `key`; the outcome's words are made anew."""
+        words = self._render.outcome_comment(proposal) if key == OUTCOME else text
+        await reword(await self._page(proposal), comment, comment_of(proposal, key, words))
 
     async def standing(self, proposal: Proposal, kind: str, statement: bytes) -> Fence:
         """Look whether this very statement (`start`, `end`) stands on the ledger; only reads."""
@@ -215,23 +252,36 @@ class GitHubForge:
         """Look whether nobody else wrote statements since ours; otherwise the alarm is raised."""
         return await self._ledger.intact(await self.places.of(repository))
 
-    async def write_end(self, proposal: Proposal, statement: bytes) -> None:
-        """Create end.json on the ledger branch; the same bytes already there are fine."""
-        path = self._render.statement_path(proposal, "end")
+    async def added(self, repository: int) -> Sequence[LedgerFile]:
+        """Read the statements that others added to a ledger since it was last known as ours."""
+        return await added(await self.places.of(repository), self._ledger)
+
+    async def strays(self, repository: int, known: Callable[[str], bool]) -> Sequence[Stray]:
+        """Read the open pages of ours on a repository whose proposal is not `known`."""
+        repo = await self.places.of(repository)
+        return await strays(repo, await self.our_user_id(), known)
+
+    async def write_end(self, proposal: Proposal, kind: str, statement: bytes) -> None:
+        """Create `end`, `end-2`, ... on the ledger branch; the same bytes there are fine."""
+        path = self._render.statement_path(proposal, kind)
         repo = await self._repo(proposal)
         await end_of(repo, self._ledger, proposal, path, statement).stand()
 
     async def settle(self, proposal: Proposal) -> None:
         """Merge our own page at the pinned head, or close it; somebody else's is never touched.
 
-        An unknown outcome leaves it open, for people to resolve.
+        An unknown outcome leaves it open, for people to resolve. Words that somebody changed are
+        put back first: a merged page shows what was approved.
         """
         if proposal.target:
             return
         repo = await self._repo(proposal)
         if proposal.state is State.APPLIED:
-            if proposal.moved:
-                await aimed_at_ledger(repo, proposal)
+            pull = await as_approved(repo, proposal)
+            if not worded(pull, self._render, proposal):
+                await self.restore(proposal)
+            if pull.merged:
+                return
             await merge(repo, self._ledger, proposal, self._render.merge_message(proposal))
         elif proposal.state in (State.FAILED, State.ENDED):
             await close(repo, proposal.at.number)

@@ -55,7 +55,10 @@ def as_app(
 ) -> Kept[AppAuthStrategy]:
     """A client that signs each request with the App's key."""
     return _kept(
-        AppAuthStrategy(settings.app_id, settings.private_key_pem), settings, tls, transport
+        AppAuthStrategy(settings.client_id or settings.app_id, settings.private_key_pem),
+        settings,
+        tls,
+        transport,
     )
 
 

@@ -25,8 +25,8 @@ proposal, with the plan, the signed statement made before it started and the one
 ended. Files are only ever added. Do not delete this branch or rewrite its history: Placet
 relies on it to do nothing twice.
 """
-_STATEMENT = re.compile(r"proposals/.*/(start|end)[^/]*\.json")
-_SAID = re.compile(r"(Start|End) p_")
+STATEMENT = re.compile(r"proposals/.*/(start|end)[^/]*\.json")
+SAID = re.compile(r"(Start|End) p_")
 _MOST_FILES = 300
 """GitHub compares no more files than these: beyond, nobody can tell."""
 _FORBID = frozenset({"update", "pull_request", "merge_queue", "required_status_checks"})
@@ -146,6 +146,25 @@ class Ledger:
             self.memory.alarm(repo.id, f"{wrong} on {BRANCH}. {_AUDIT}")
         return not wrong
 
+    async def others(self, repo: Repository) -> list[str]:
+        """The paths of statements added since the last known commit that are not ours.
+
+        None of a history that was rewritten. Raises ForgeError; Refused when they are too many.
+        """
+        known = self.memory.tip(repo.id)
+        tip = await repo.branch(BRANCH) if known else None
+        if known is None or tip in (None, known):
+            return []
+        compared = await self._compared(repo, known, str(tip))
+        if compared is None:
+            return []
+        if len(compared.files) >= _MOST_FILES:
+            why = "more was added than can be read here; stop the server and run `placet restore`"
+            raise Refused(why, 422, "ledger_changed")
+        ours = self.memory.wrote(repo.id)
+        added = [f for f in compared.files if f.status == "added"]
+        return [f.filename for f in added if STATEMENT.fullmatch(f.filename) and _odd(f, ours)]
+
     async def newest(self, repo: Repository) -> bytes | None:
         """The newest statement that stands there; None when there is none. Raises ForgeError."""
         tip = await repo.branch(BRANCH)
@@ -153,26 +172,32 @@ class Ledger:
             return None
         async for page in pages(lambda step: repo.ask("GET", "commits", query=step), {"sha": tip}):
             for commit in page.read(list[Told]):
-                if _SAID.match(commit.commit.message):
+                if SAID.match(commit.commit.message):
                     return await _statement(repo, commit.sha)
         return None
 
     async def _between(self, repo: Repository, known: str, before: str) -> str:
         """What is wrong with what was added to the ledger since `known`; "" for nothing."""
-        try:
-            reply = await repo.ask("GET", "compare", f"{known}...{before}")
-        except Refused as refused:
-            if refused.status == NOT_FOUND:
-                return "the history was rewritten"
-            raise
-        compared = reply.read(Compared)
-        if compared.status not in ("ahead", "identical"):
+        compared = await self._compared(repo, known, before)
+        if compared is None:
             return "the history was rewritten"
         if len(compared.files) >= _MOST_FILES:
             return "more was changed at once than can be looked through"
         ours = self.memory.wrote(repo.id)
         odd = (_odd(file, ours) for file in compared.files)
         return next((words for words in odd if words), "")
+
+    @staticmethod
+    async def _compared(repo: Repository, known: str, tip: str) -> Compared | None:
+        """What was added since `known`; None when the tip does not stand on it."""
+        try:
+            reply = await repo.ask("GET", "compare", f"{known}...{tip}")
+        except Refused as refused:
+            if refused.status == NOT_FOUND:
+                return None
+            raise
+        compared = reply.read(Compared)
+        return compared if compared.status in ("ahead", "identical") else None
 
     async def probe(self, repo: Repository) -> None:
         """Refused `ledger_not_writable` when a ruleset keeps us from writing, as far as rules tell.
@@ -201,7 +226,7 @@ def _odd(file: Compared.File, ours: frozenset[tuple[str, str]]) -> str:
         return ""
     if file.status != "added":
         return f"{file.filename[:200]} was {file.status}"
-    if not _STATEMENT.fullmatch(file.filename):
+    if not STATEMENT.fullmatch(file.filename):
         return ""
     name = "/".join(file.filename.split("/")[-2:])
     known = (name, file.sha or "") in ours
@@ -211,7 +236,7 @@ def _odd(file: Compared.File, ours: frozenset[tuple[str, str]]) -> str:
 async def _statement(repo: Repository, sha: str) -> bytes:
     """The statement that a commit of the ledger added; empty when it is none or too large."""
     files = (await repo.ask("GET", "commits", sha)).read(Told).files
-    path = next((f.filename for f in files if _STATEMENT.fullmatch(f.filename)), None)
+    path = next((f.filename for f in files if STATEMENT.fullmatch(f.filename)), None)
     found = await read(repo, path, sha) if path else None
     return (found.data if found else None) or b""
 

@@ -18,7 +18,7 @@ def to_ask(voices: Iterable[Voice], proposal: Proposal) -> dict[int, Person]:
     """The people whose access a decision may need; for the excluded ones nothing is asked."""
     spoke = [voice.person for voice in voices]
     spoke += [voice.dismisser for voice in voices if voice.dismisser]
-    out = proposal.identities | proposal.contributors
+    out = proposal.identities | proposal.askers | proposal.contributors
     return {p.id: p for p in spoke if p.kind == "User" and p.id not in out}
 
 

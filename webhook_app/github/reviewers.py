@@ -35,7 +35,7 @@ class Reviewers:
         if login not in self._ids:
             self._ids[login] = await _id_of(repo, login)
         number = self._ids[login]
-        return number is not None and number not in proposal.identities
+        return number is not None and number not in proposal.identities | proposal.askers
 
 
 async def _id_of(repo: Repository, login: str) -> int | None:

@@ -1,26 +1,37 @@
 """The end of a page: merged at the pinned head, or closed."""
 
+from datetime import UTC, datetime
+
 from proposals.plan import Proposal
 from proposals.ports import Lost, Refused, Unavailable
 
 from .ledger import Ledger
 from .repository import Repository
-from .shapes import Merged
+from .shapes import Merged, Pull
+from .view import Render
 
 _MAY_BE_MERGED = frozenset({405, 409})
 _BUSY = "Base branch was modified"
 """GitHub's 405 while it has not yet caught up with another commit on the ledger: it passes."""
 
 
-async def aimed_at_ledger(repo: Repository, proposal: Proposal) -> None:
-    """See to it that a merge would go to the ledger; Refused, a finding, when it would not.
+async def as_approved(repo: Repository, proposal: Proposal) -> Pull:
+    """The page right before a merge, which would bring exactly the plan to the ledger.
 
-    GitHub's merge takes the head that we mean but not the base: a page that was aimed elsewhere
-    after the start would bring the plan there.
+    GitHub's merge takes the head that we mean but not the base, and no delivery needs to have told
+    that somebody aimed the page elsewhere. Such a page is closed: Refused, a finding, says why.
     """
     pull, _ = await repo.pull(proposal.at.number)
-    if pull.base.ref != proposal.at.base and not pull.merged:
-        raise Refused(f"the pull request now aims at {pull.base.ref!r}; it is not merged", 409)
+    if pull.merged:
+        return pull
+    if pull.base.ref != proposal.at.base:
+        why = f"it was aimed at {pull.base.ref!r}"
+    elif pull.head.sha != proposal.at.head:
+        why = "its branch moved"
+    else:
+        return pull
+    await close(repo, proposal.at.number)
+    raise Refused(f"{why} after the start, so it was closed unmerged", 409)
 
 
 async def merge(
@@ -61,3 +72,11 @@ async def close(repo: Repository, number: int) -> None:
         pull, _ = await repo.pull(number)
         if pull.state == "open":
             raise
+
+
+async def restored(repo: Repository, render: Render, proposal: Proposal) -> datetime:
+    """Put our title and text back on our own page; GitHub's date of it. Raises ForgeError."""
+    body = {"title": render.title(proposal), "body": render.body(proposal)}
+    reply = await repo.ask("PATCH", "pulls", proposal.at.number, body=body)
+    pull = reply.read(Pull)
+    return max(pull.updated_at.astimezone(UTC), reply.date or pull.updated_at)

@@ -15,7 +15,8 @@ _LOCAL = frozenset({"127.0.0.1", "::1", "localhost"})
 class ForgeSettings:
     """The App and its GitHub; ValueError, with words for the operator, when it cannot work.
 
-    `accounts`: numeric ids of the organisations and users whose installations count.
+    `client_id`, where given, signs in instead of `app_id`. `accounts`: numeric ids of the
+    organisations and users whose installations count.
     `writes_per_minute` None: no pacing (a GitHub Enterprise Server without rate limits), and so
     with `writes_per_hour`; `burst` writes may follow each other at once. `timeout` and `deadline`
     are seconds, for one step of a request and for all of it.
@@ -25,6 +26,7 @@ class ForgeSettings:
     app_id: int
     private_key_pem: str = field(repr=False)
     accounts: frozenset[int]
+    client_id: str | None = None
     allow_public: bool = False
     api_version: str = "2022-11-28"
     writes_per_minute: float | None = 40.0

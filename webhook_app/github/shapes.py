@@ -105,7 +105,7 @@ class Side(_Shape):
 
 
 class Pull(_Shape):
-    """A pull request."""
+    """A pull request; `comments` counts those of its conversation."""
 
     number: int
     html_url: str
@@ -117,6 +117,7 @@ class Pull(_Shape):
     head: Side
     base: Side
     user: Account | None = None
+    comments: int = 0
     created_at: datetime
     updated_at: datetime
 
@@ -251,11 +252,24 @@ class ThisApp(_Shape):
     slug: str
 
 
+class Branch(_Shape):
+    """A branch; `protected`: some rule or an older protection binds it."""
+
+    protected: bool
+
+
 class RuleOf(_Shape):
     """A rule that binds a branch, and the ruleset it comes from."""
 
     type: str
     ruleset_id: int | None = None
+    parameters: dict[str, Any] | None = None
+
+    @property
+    def reviews(self) -> int:
+        """How many approving reviews it asks for."""
+        asked = (self.parameters or {}).get("required_approving_review_count")
+        return asked if self.type == "pull_request" and type(asked) is int else 0
 
 
 class Ruleset(_Shape):

@@ -4,11 +4,15 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 
+from checks.commands import Verb, names, parse
 from checks.facts import Person, Stance, Standing, Surface, Voice
+from proposals.plan import Proposal
 
-from .shapes import Account, Comment, Review
+from .shapes import Account, Comment, Pull, Review
+from .view import Render
 
 _STATES = {"APPROVED": Stance.APPROVE, "CHANGES_REQUESTED": Stance.BLOCK}
+_COMMANDS = {Verb.APPROVE: Stance.APPROVE, Verb.REJECT: Stance.REJECT}
 
 
 def person(account: Account) -> Person:
@@ -21,6 +25,12 @@ def lines(text: str | None) -> str:
     return (text or "").replace("\r\n", "\n").rstrip()
 
 
+def worded(pull: Pull, render: Render, proposal: Proposal) -> bool:
+    """Whether a pull request still says what we wrote when it was opened."""
+    same_title = pull.title == render.title(proposal)
+    return same_title and lines(pull.body) == lines(render.body(proposal))
+
+
 def reviewed(voices: Sequence[Voice], reviews: Iterable[Review]) -> tuple[Voice, ...]:
     """The voices as the list of reviews leaves them, and the stances nobody delivered."""
     by_key = {f"review:{review.id}": review for review in reviews}
@@ -31,6 +41,39 @@ def reviewed(voices: Sequence[Voice], reviews: Iterable[Review]) -> tuple[Voice,
     )
     untold = (_undelivered(key, r) for key, r in by_key.items() if key not in heard)
     return (*told, *(voice for voice in untold if voice))
+
+
+def stands(voice: Voice) -> bool:
+    """Whether nothing is known against it."""
+    return voice.standing is Standing.STANDS
+
+
+def untold(comments: Iterable[Comment], proposal: Proposal) -> tuple[Voice, ...]:
+    """Every yes and no about this plan in a list of comments, as if no delivery told of it."""
+    found = (_command(comment, proposal) for comment in comments)
+    return tuple(voice for voice in found if voice)
+
+
+def _command(comment: Comment, proposal: Proposal) -> Voice | None:
+    """One of them; on somebody's page a command without a digest is about no plan."""
+    command, author, at = parse(comment.body or ""), comment.user, comment.created_at
+    stance = _COMMANDS.get(command.verb) if command else None
+    if command is None or stance is None or author is None or at is None:
+        return None
+    if not names(proposal.plan.digest, command) or (proposal.target and not command.digest):
+        return None
+    return Voice(
+        f"comment:{comment.id}",
+        person(author),
+        Surface.COMMENT,
+        stance,
+        at.astimezone(UTC),
+        comment.id,
+        digest=command.digest,
+        via_app=comment.performed_via_github_app is not None,
+        text=comment.body,
+        standing=Standing.UNDELIVERED,
+    )
 
 
 def _again(voice: Voice, review: Review | None) -> Voice:

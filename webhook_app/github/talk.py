@@ -10,7 +10,10 @@ from .repository import Repository
 from .shapes import Comment
 from .standing import lines
 
+OUTCOME = "outcome"
 _PLAIN = re.compile(r"[A-Za-z0-9]+([:._-][A-Za-z0-9]+)*")
+
+_MARKED = re.compile(r"\n<!-- placet:([A-Za-z0-9_-]+):([A-Za-z0-9:._-]+) -->\Z")
 
 
 def marker(proposal: str, key: str) -> str:
@@ -18,6 +21,12 @@ def marker(proposal: str, key: str) -> str:
     plain = _PLAIN.fullmatch(key) and len(key) <= 100  # noqa: PLR2004
     name = key if plain else hashlib.sha256(key.encode(errors="replace")).hexdigest()
     return f"<!-- placet:{proposal}:{name} -->"
+
+
+def marked(body: str) -> tuple[str, str] | None:
+    """Which proposal and fact a comment of ours is about, by its invisible line."""
+    found = _MARKED.search(lines(body))
+    return (found[1], found[2]) if found else None
 
 
 def comment_of(proposal: Proposal, key: str, text: str) -> str:
@@ -55,3 +64,8 @@ async def reword(repo: Repository, comment: int, text: str) -> datetime:
     found = reply.read(Comment)
     dates = [d.astimezone(UTC) for d in (found.updated_at, reply.date) if d]
     return max(dates, default=repo.client.now())
+
+
+async def react(repo: Repository, comment: int) -> None:
+    """Put the eyes under somebody's comment; raises ForgeError."""
+    await repo.ask("POST", "issues", "comments", comment, "reactions", body={"content": "eyes"})

@@ -4,17 +4,28 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
+from typing import NamedTuple
 
-from checks.facts import Surface, Voice
+from checks.facts import Access, Surface, Voice
 from proposals.ports import ForgeError, Refused, Sight
 
 from .answer import Reply
-from .facts import Looking, tried
+from .facts import NOBODY, Known, Looking, tried
 from .repository import NOT_FOUND, Repository
 from .shapes import CheckRun, Comment
 from .standing import lines
 from .talk import comment_of
 from .tied import ANNOUNCEMENT
+
+
+class _Page(NamedTuple):
+    """What a pull request or bare commit is right now."""
+
+    skew: timedelta
+    head: str
+    base: str = ""
+    is_open: bool = True
+    comments: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,24 +42,28 @@ class TiedLooking(Looking):
         """The repository in which it is shown."""
         return self.there or self.repo
 
-    async def glance(self, voices: Sequence[Voice]) -> Sight:
-        """The head of the page and what the people may do; raises when there is no page."""
+    async def people(self, voices: Sequence[Voice], known: Known = NOBODY) -> dict[int, Access]:
+        """As `Looking.people`; nobody is asked about for a review."""
         about_it = [voice for voice in voices if voice.surface is not Surface.REVIEW]
-        page, access = await asyncio.gather(tried(self._head()), self._access(about_it))
+        return await Looking.people(self, about_it, known)
+
+    async def glance(self, voices: Sequence[Voice], known: Known = NOBODY) -> Sight:
+        """The head of the page and what the people may do; raises when there is no page."""
+        page, access = await asyncio.gather(tried(self._head()), self.people(voices, known))
         if isinstance(page, ForgeError):
             raise page
-        head, base, is_open, skew = page
-        return Sight(
-            head=head,
-            base=base,
-            is_open=is_open,
+        sight = Sight(
+            head=page.head,
+            base=page.base,
+            is_open=page.is_open,
             merged=False,
             draft=False,
             view_intact=True,
             voices=tuple(voices),
             access=access,
-            skew=skew,
+            skew=page.skew,
         )
+        return await self.overheard(sight) if page.comments > self.expected(voices) else sight
 
     async def look(self, voices: Sequence[Voice]) -> Sight:
         """All that `Looking` looks at, and whether our announcement stands as it was written."""
@@ -58,13 +73,14 @@ class TiedLooking(Looking):
         gone, intact = said
         return replace(sight, is_open=sight.is_open and not gone, view_intact=intact)
 
-    async def _head(self) -> tuple[str, str, bool, timedelta]:
+    async def _head(self) -> _Page:
         place = self.proposal.at
         if place.number:
             pull, reply = await self.page.pull(place.number)
-            return pull.head.sha, pull.base.ref, pull.state == "open", self._skew(reply)
+            is_open = pull.state == "open"
+            return _Page(self._skew(reply), pull.head.sha, pull.base.ref, is_open, pull.comments)
         reply = await self.page.ask("GET", "check-runs", place.check_run)
-        return reply.read(CheckRun).head_sha or "", "", True, self._skew(reply)
+        return _Page(self._skew(reply), reply.read(CheckRun).head_sha or "")
 
     def _skew(self, reply: Reply) -> timedelta:
         if reply.date is None:

@@ -4,7 +4,7 @@ from .check import Button, CheckView, check
 from .links import Links, plan_path, statement_path
 from .outcome import outcome_comment
 from .page import body, merge_message, title
-from .replies import reply, undo_reply
+from .replies import reply, undo_reply, unmerged
 from .tied import ambiguous, announcement, check_name, unnamed
 
 __all__ = [
@@ -23,5 +23,6 @@ __all__ = [
     "statement_path",
     "title",
     "undo_reply",
+    "unmerged",
     "unnamed",
 ]

@@ -13,7 +13,7 @@ from proposals.plan import Proposal
 from . import shown, tied
 from .links import Links
 from .outcome import outcome_comment, over_title, quietly, undoable
-from .page import how_to_approve, in_code, needed, nobody_there, rule_of
+from .page import candidates, how_to_approve, in_code, needed, nobody_there, rule_of, unguarded
 
 
 class Button(NamedTuple):
@@ -102,6 +102,10 @@ def _unheard(proposal: Proposal) -> Verdict:
     if rule is None:
         missing = Finding(Reason.NO_RULE, f"no rule is about {proposal.tool}")
         return Verdict(Decision.WAITING, (missing,), (), proposal.expires)
+    if not rule.takes(proposal.agent, proposal.identities, proposal.people):
+        why = f"it takes no requests of the agent {proposal.agent}"
+        refused = Finding(Reason.REQUESTER_NOT_ALLOWED, why)
+        return Verdict(Decision.WAITING, (refused,), (), proposal.expires)
     groups = " and ".join(str(group) for group in rule.require)
     return Verdict(Decision.WAITING, (), (), proposal.expires, needed=groups)
 
@@ -117,12 +121,12 @@ def _waiting(proposal: Proposal, verdict: Verdict, *, whole: bool) -> str:
     parts = [_first(verdict), _findings(verdict), heard_table(verdict)]
     if verdict.decision in {Decision.WAITING, Decision.DOUBTFUL}:
         too_long = _TOO_LONG_THERE if proposal.target else _TOO_LONG
-        parts += ["" if whole else too_long, _how(proposal, whole=whole)]
+        parts += ["" if whole else too_long, _how(proposal, verdict, whole=whole)]
     parts.append(_small_print(proposal, verdict))
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
-def _how(proposal: Proposal, *, whole: bool) -> str:
+def _how(proposal: Proposal, verdict: Verdict, *, whole: bool) -> str:
     rule = rule_of(proposal)
     press = "press *Approve* above" if whole else ""
     if proposal.target:
@@ -131,12 +135,21 @@ def _how(proposal: Proposal, *, whole: bool) -> str:
         yes = how_to_approve(rule, press, button_first=True)
         no = "press *Reject* above, or comment `/reject`"
     lines = [
-        f"- **Needed:** {needed(rule)}",
+        f"- **Needed:** {needed(proposal)}",
         *nobody_there(proposal),
+        *_could_approve(proposal, verdict),
+        *unguarded(proposal),
         f"- **Yes:** {yes}",
         f"- **No:** {no}",
     ]
     return "\n".join(lines)
+
+
+def _could_approve(proposal: Proposal, verdict: Verdict) -> list[str]:
+    names = candidates(proposal, {h.voice.person.id for h in verdict.heard if h.counts})
+    if not names:
+        return []
+    return [f"- **Can still approve:** {names}. Their access is looked up when they do"]
 
 
 def _first(verdict: Verdict) -> str:

@@ -95,7 +95,7 @@ ENDINGS = {
         "Ended: the target branch changed. Nothing was changed",
         "The pull request now aims at another branch than Placet's ledger.",
     ),
-    Reason.VIEW_EDITED: Ending(
+    Reason.EDITED_TOO_OFTEN: Ending(
         "Ended: the page was edited too often. Nothing was changed",
         "The title or text of this page was edited again and again.",
     ),
@@ -116,7 +116,7 @@ THERE: dict[str, Ending] = {
         "Ended: the target branch changed. Nothing was changed",
         "The pull request that this was tied to now aims at another branch.",
     ),
-    Reason.VIEW_EDITED: Ending(
+    Reason.EDITED_TOO_OFTEN: Ending(
         "Ended: the announcement was edited too often. Nothing was changed",
         "The announcement on this page was edited again and again.",
     ),
@@ -130,7 +130,7 @@ _SELF_EXPLAINING = frozenset(
         Reason.CLOSED,
         Reason.HEAD_MOVED,
         Reason.BASE_CHANGED,
-        Reason.VIEW_EDITED,
+        Reason.EDITED_TOO_OFTEN,
     }
 )
 # checks.rules writes "@lee rejected it"; a login is all that may be taken from such words.
@@ -140,6 +140,8 @@ _WHO = re.compile(r"@([A-Za-z0-9][A-Za-z0-9_-]{0,98}) (?:rejected it|took it bac
 def ending(proposal: Proposal) -> Ending:
     """How it ended, its words filled in: by whom, after how long, in how many places it differs."""
     reason = str(proposal.reason or (proposal.outcome or {}).get("reason") or "")
+    if (proposal.outcome or {}).get("cause") == "store_lost":
+        reason = "store_lost"
     found = (THERE.get(reason) if proposal.target else None) or _known(reason)
     who = _WHO.match(str((proposal.outcome or {}).get("why") or proposal.why))
     listed = (proposal.outcome or {}).get("differences")

@@ -200,8 +200,8 @@ def _approvers(outcome: dict[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 def _receipt(proposal: Proposal, links: Links) -> str:
-    path = statement_path(proposal, "end.json")
-    return f"Receipt: [`{path}`]({links.statement(proposal, 'end.json')})"
+    name = f"{(proposal.outcome or {}).get('receipt', 'end')}.json"
+    return f"Receipt: [`{statement_path(proposal, name)}`]({links.statement(proposal, name)})"
 
 
 def _place(pointer: str, names: list[str]) -> str:

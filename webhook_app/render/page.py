@@ -1,17 +1,19 @@
 """The pull request's page. It never changes, so nothing here may depend on state or on now."""
 
 import re
+from collections.abc import Collection
 
 from checks.facts import NOBODY, Surface
 from checks.policy import PolicyError, Rule, load
 from checks.wording import code, hidden_count, span, stamp, visible
 from proposals.plan import Proposal
-from proposals.receipt import UnsafeTrailer, trailers
+from proposals.trailers import UnsafeTrailer, trailers
 
 from . import shown
 from .links import Links
 from .markdown import cut, excerpt, quoted, snippet
 
+NAMED = 10  # people in one line
 TITLE = 72  # characters; phones cut a notification near there
 SAID = 3_000
 CHECK = "placet"
@@ -39,18 +41,18 @@ def title(proposal: Proposal) -> str:
     return line if len(line) <= TITLE else cut(line, TITLE - 1)[0].rstrip() + "…"
 
 
-def body(proposal: Proposal, links: Links, *, people: tuple[str, ...] = ()) -> str:
-    """The text of the pull request; `people` are the logins of those the agent works for."""
+def body(proposal: Proposal, links: Links) -> str:
+    """The text of the pull request."""
     parts = shown.parts(proposal)
-    first, last = first_lines(proposal, people), [claim(proposal), _CLOSING]
+    first, last = first_lines(proposal), [claim(proposal), _CLOSING]
     room = shown.LONGEST - sum(len(part) + 2 for part in [first, *parts, *last])
     plan, whole = shown.exact(proposal, links, room)
     if not whole:
-        first = first_lines(proposal, people, button=False)
+        first = first_lines(proposal, button=False)
     return "\n\n".join(part for part in [first, *parts, plan, *last] if part) + "\n"
 
 
-def first_lines(proposal: Proposal, people: tuple[str, ...], *, button: bool = True) -> str:
+def first_lines(proposal: Proposal, *, button: bool = True) -> str:
     """What, who asks, how to say yes and no, who may, until when, undoable, cost: for a phone."""
     rule = rule_of(proposal)
     waits = span(proposal.expires - proposal.created)
@@ -60,16 +62,32 @@ def first_lines(proposal: Proposal, people: tuple[str, ...], *, button: bool = T
         f"**If you approve, Placet does this, once:** {does}. {_UNTIL_THEN}",
         "",
         *_undoes(proposal),
-        f"- **Asked by:** {_asker(proposal)}, {behind(proposal, people)}",
+        f"- **Asked by:** {_asker(proposal)}, {behind(proposal)}",
         f"- **Yes:** {how_to_approve(rule, press)}. The button *Merge* approves nothing",
         "- **No:** comment `/reject`, which ends it; a *Request changes* review only holds it",
-        f"- **Needed:** {needed(rule)}",
+        f"- **Needed:** {needed(proposal)}",
         *nobody_there(proposal),
         f"- **Waits until:** {stamp(proposal.expires)} ({waits} after it was asked)",
         f"- **Can be undone:** {undoable(proposal)}",
         f"- **Costs:** {shown.cost(proposal)}",
+        *named_for_it(proposal),
+        *unguarded(proposal),
     ]
     return "\n".join(lines)
+
+
+def unguarded(proposal: Proposal) -> list[str]:
+    """A line that warns of a policy which nobody need review; none where GitHub did not say so."""
+    if proposal.policy_guarded is not False:
+        return []
+    why = "whoever can push to the default branch can change `.github/placet.yml` without a review"
+    return [f"- **Weak spot:** {why}"]
+
+
+def named_for_it(proposal: Proposal) -> list[str]:
+    """A line with those whom the rule means, as they were called when it was asked; else none."""
+    names = candidates(proposal)
+    return [f"- **The rule means:** {names}"] if names else []
 
 
 def rule_of(proposal: Proposal) -> Rule | None:
@@ -81,8 +99,11 @@ def rule_of(proposal: Proposal) -> Rule | None:
     return hit[1] if hit else None
 
 
-def needed(rule: Rule | None) -> str:
+def needed(proposal: Proposal) -> str:
     """Who must approve, in words; GitHub names stand in code, so that nobody is called here."""
+    rule = rule_of(proposal)
+    if rule and not rule.takes(proposal.agent, proposal.identities, proposal.people):
+        return "nobody can approve: the rule for this tool takes no requests of this agent"
     if rule is None:
         return "nobody can approve: `.github/placet.yml` has no usable rule for this tool"
     groups = " and ".join(in_code(str(group)) for group in rule.require)
@@ -96,6 +117,17 @@ def nobody_there(proposal: Proposal) -> list[str]:
         return []
     names = " and ".join(logins)
     return [f"- **Nobody there:** the policy names {names}, whom GitHub does not know as a person"]
+
+
+def candidates(proposal: Proposal, counted: Collection[int] = ()) -> str:
+    """Those whom the rule means, but for those whose yes is `counted`; "" when it names nobody.
+
+    What they may do is only looked up when they say something.
+    """
+    out = {*counted, *proposal.contributors}
+    logins = sorted(login for login, id_ in proposal.candidates.items() if id_ not in out)
+    names = ", ".join(code("@" + login) for login in logins[:NAMED])
+    return names + (f" and {len(logins) - NAMED:,} more" if len(logins) > NAMED else "")
 
 
 def in_code(words: str) -> str:
@@ -142,19 +174,20 @@ def _asker(proposal: Proposal) -> str:
     agent = f"agent {snippet(proposal.agent)}"
     if not proposal.asked_by:
         return agent
-    return f"{snippet('@' + str(proposal.asked_by['login']))}. It was done by {agent}"
+    who = snippet("@" + str(proposal.asked_by["login"]))
+    return f"{who}, who cannot approve it. It was done by {agent}"
 
 
-def behind(proposal: Proposal, people: tuple[str, ...] = ()) -> str:
-    """For whom the agent works."""
-    count = len(people) or len(proposal.identities)
-    if people:
-        who = " and ".join(snippet("@" + login) for login in people)
-    elif count:
-        who = "1 person" if count == 1 else f"{count:,} people"
-    else:
+def behind(proposal: Proposal) -> str:
+    """For whom the agent works, by the names they had when it was asked."""
+    names = [snippet("@" + login) for login in sorted(proposal.behind)]
+    others = len(proposal.identities) - len(names)
+    if not names and not others:
         return "working for nobody in particular"
-    return f"working for {who}, who cannot approve it"
+    if others > 0:
+        noun = "other" if names else "person" if others == 1 else "people"
+        names.append(f"{others:,} {noun}{'s' if names and others > 1 else ''}")
+    return f"working for {' and '.join(names)}, who cannot approve it"
 
 
 def undoable(proposal: Proposal) -> str:

@@ -5,13 +5,14 @@ import re
 from checks.commands import Verb
 from checks.reasons import REASONS, Finding, Reason
 from checks.voices import Heard
-from checks.wording import code, mention, reply_to
+from checks.wording import code, mention, reply_to, stamp
 from proposals.lifecycle import State
 from proposals.plan import Proposal
 
 from . import shown
 from .endings import ENDINGS, Ending, ending
 from .markdown import snippet
+from .page import needed
 from .tied import named as named_there
 
 _OVER = {
@@ -35,9 +36,10 @@ def reply(
 ) -> str:
     """Answer a stance, or a comment by its code; `who` is its author, `named` the digest in it.
 
-    Codes: `lgtm` (reads like a yes and is none), `late` (no longer open), `other_digest`,
-    `needs_digest` (`/resolve` without one), `second_line` (a command that is not on the first
-    line), `not_unknown`, `not_eligible`, `nothing_to_undo`, and every checks.reasons.Reason.
+    Codes: `expiring` (to everybody: it ends soon), `lgtm` (reads like a yes and is none), `late`
+    (no longer open), `other_digest`, `needs_digest` (`/resolve` without one), `second_line` (a
+    command that is not on the first line), `not_unknown`, `not_eligible`,
+    `nothing_to_undo`, and every checks.reasons.Reason.
     """
     if isinstance(about, Heard):
         who, named = about.voice.person.login, about.voice.digest or ""
@@ -63,6 +65,16 @@ def undo_reply(undo: Proposal) -> str:
     return f"{end.says}{why}\n\n{end.then}\n"
 
 
+def unmerged(proposal: Proposal, why: str) -> str:
+    """What to say on a page that could not be merged or closed; `why` is the forge's."""
+    done = proposal.state is State.APPLIED
+    says = "What was approved is done" if done else "This is over, and nothing was changed"
+    return (
+        f"{says}, but this pull request could not be {'merged' if done else 'closed'}: "
+        f"{snippet(why, 300)}\n\nThe receipt stands on the branch `placet/ledger` all the same.\n"
+    )
+
+
 def _answers(proposal: Proposal, named: str) -> dict[str, tuple[str, str]]:
     digest = shown.digest(proposal).removeprefix("sha256:")
     another = f" ({code(named[:12])})" if re.fullmatch("[0-9a-f]{12,64}", named) else ""
@@ -71,6 +83,10 @@ def _answers(proposal: Proposal, named: str) -> dict[str, tuple[str, str]]:
         "lgtm": (
             "This is not read as an approval.",
             "To approve, submit an *Approve* review or comment `/approve`.",
+        ),
+        "expiring": (
+            f"This is still open and ends {stamp(proposal.expires)}; nothing has been changed.",
+            f"Needed: {needed(proposal)}. Afterwards `/replan` asks again.",
         ),
         "late": (f"This changes nothing any more: {over}.", "To ask again, comment `/replan`."),
         Reason.OTHER_DIGEST: (

@@ -10,7 +10,7 @@ from proposals.plan import Proposal
 from . import shown
 from .links import Links
 from .markdown import snippet
-from .page import behind, claim, needed, nobody_there, rule_of, title, undoable
+from .page import behind, claim, named_for_it, needed, nobody_there, rule_of, title, undoable
 
 _COMMAND = re.compile(r"`/(approve|reject|replan|withdraw|undo)`")
 
@@ -63,8 +63,9 @@ def announcement(proposal: Proposal, links: Links) -> str:
         f"- **Asked by:** agent {snippet(proposal.agent)}, {behind(proposal)}",
         f"- **Yes:** {how_to_approve(proposal, press)}",
         f"- **No:** press *Reject* in the check, or comment `/reject {digest(proposal)}`",
-        f"- **Needed:** {needed(rule_of(proposal))}",
+        f"- **Needed:** {needed(proposal)}",
         *nobody_there(proposal),
+        *named_for_it(proposal),
         f"- **Waits until:** {stamp(proposal.expires)} ({waits} after it was asked)",
         "",
         f"{_REVIEWS} The plan is `{proposal.plan.digest}`.",

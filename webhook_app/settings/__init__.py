@@ -7,14 +7,17 @@ what is wrong, what it means and what to do.
 from .document import document
 from .fields import Floor, Repository, Settings
 from .loading import FILE, Config, SettingsError, load, store_path
+from .upstreams import MAX_WIRE_NAME, Upstream
 
 __all__ = [
     "FILE",
+    "MAX_WIRE_NAME",
     "Config",
     "Floor",
     "Repository",
     "Settings",
     "SettingsError",
+    "Upstream",
     "document",
     "load",
     "store_path",

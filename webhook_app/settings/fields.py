@@ -1,7 +1,8 @@
 """The fields that the operator sets; their docstrings are the configuration page."""
 
 import re
-from datetime import datetime
+from datetime import datetime, timedelta
+from decimal import Decimal
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
@@ -26,6 +27,9 @@ from pydantic_settings import (
 
 from checks.facts import Surface
 from checks.policy import Policy, floor
+from checks.times import Duration
+
+from .upstreams import Upstream, UpstreamName
 
 STORE = "placet.db"
 SHORTEST_SECRET = 16  # characters
@@ -108,6 +112,9 @@ class Settings(BaseSettings):
     """Where people and GitHub reach this server, such as `https://placet.example.com`."""
     app_id: Id
     """The number of the GitHub App, from the App's settings page."""
+    client_id: Annotated[str, Field(pattern=r"^[A-Za-z0-9._-]{1,100}$")] | None = None
+    """The App's client id (`Iv23...`), with which it then signs in instead of with its number, as
+    GitHub recommends. GitHub Enterprise Server takes the number in every version."""
     private_key: SecretStr | None = None
     """The App's private key as PEM text; `\\n` may stand for its line ends."""
     private_key_file: Path | None = None
@@ -145,10 +152,22 @@ class Settings(BaseSettings):
     """How many writes to GitHub an hour and installation; GitHub blocks at 500."""
     write_burst: Annotated[int, Field(ge=1, le=80)] = 10
     """How many of these writes may follow one another without a pause."""
+    max_waiting: Annotated[int, Field(ge=1)] = 100
+    """How many proposals of one agent may wait for people at once."""
+    max_cost: dict[str, Annotated[Decimal, Field(ge=0)]] = {}
+    """What all waiting proposals of one agent may cost together, by unit, such as `{EUR = 500}`."""
+    calm_clients: frozenset[str] = frozenset()
+    """Names of MCP clients, as they call themselves, that refuse tools with a destructive mark
+    before the call arrives: they see none. The gate is the same."""
+    repeat_window: Duration = timedelta(minutes=10)
+    """For how long after its end the same call without an idempotency key is the same proposal."""
     policy_floor: dict[Literal["read", "write", "destructive"], Floor] = {}
     """`[policy_floor.destructive]`: what must be met for tools of an effect beside the policy."""
     repository: dict[str, Repository] = {}
     """`[repository.default]`: the governing repositories by the names that tools use, with `id`."""
+    upstream: dict[UpstreamName, Upstream] = {}
+    """`[upstream.fs]`: servers of tools that others wrote, by the first part of their tools' names.
+    """
 
     @classmethod
     def settings_customise_sources(
@@ -190,6 +209,11 @@ class Settings(BaseSettings):
                 f"the App's private key cannot be read from {self.private_key_file}. "
                 "Check that the file exists, and that this user may read it."
             ) from None
+
+    def wire(self, tool: str) -> str:
+        """What agents call a tool on MCP's wire; no two have one name, or the start is refused."""
+        upstream = self.upstream.get(tool.partition(".")[0])
+        return upstream.wire(tool) if upstream else tool.replace(".", "__", 1)
 
     def secrets(self, now: datetime) -> list[bytes]:
         """The webhook secrets that count at this moment."""

@@ -14,9 +14,11 @@ from pydantic_settings import SettingsError as Unparsable
 from proposals.tools import BadDeclaration, Catalog, declared
 
 from .fields import STORE, Floor, Repository, Settings
+from .upstreams import MAX_WIRE_NAME, Upstream
 
 FILE = "placet.toml"
-TABLES = ("policy_floor", "repository")  # of [server]'s settings, those with a table of their own
+# Those of the server's settings that have a table of their own.
+TABLES = ("policy_floor", "repository", "upstream")
 _PATHS = ("store", "private_key_file")
 Table = Mapping[str, Any]
 
@@ -46,15 +48,18 @@ def load(path: Path | None) -> Config:
     _known("", file, ("server", "tool", *TABLES))
     server = [name for name in Settings.model_fields if name not in TABLES]
     _known("server", _table(file, "server"), server)
-    for name, model in (("policy_floor", Floor), ("repository", Repository)):
+    nested = (("policy_floor", Floor), ("repository", Repository), ("upstream", Upstream))
+    for name, model in nested:
         for key in _table(file, name):
             _known(f"{name}.{key}", _table(_table(file, name), key, name), model.model_fields)
     settings = _settings({**_rooted(file, root), **{t: file[t] for t in TABLES if t in file}})
     try:
-        tools = Catalog.of(declared(_table(file, "tool")))
+        kinds = {name: upstream.kind for name, upstream in settings.upstream.items()}
+        tools = Catalog.of(declared(_table(file, "tool"), kinds))
     except BadDeclaration as error:
         raise SettingsError(f"{FILE}: {error}") from None
     _governed(tools, settings)
+    _called(tools, settings)
     return Config(settings, tools, root)
 
 
@@ -125,7 +130,10 @@ def _words(error: ValidationError) -> str:
         return f"{name} is missing. Set PLACET_{name.upper()}, or {name} in {FILE}.{means}"
     words = first["msg"].removeprefix("Value error, ")
     own = (first["type"] == "value_error" and words[:4] == "the ") or not name
-    return words if own else f"{name}: {words}. Change PLACET_{name.upper()} or {name} in {FILE}."
+    if own:
+        return words
+    set_by = "" if "." in name else f"PLACET_{name.upper()} or "
+    return f"{name}: {words}. Change {set_by}{name} in {FILE}."
 
 
 def _governed(tools: Catalog, settings: Settings) -> None:
@@ -137,3 +145,21 @@ def _governed(tools: Catalog, settings: Settings) -> None:
                 f'"{tool.repository}", which is not declared. Write [repository.{tool.repository}] '
                 "with its numeric id."
             )
+
+
+def _called(tools: Catalog, settings: Settings) -> None:
+    """Every tool of an upstream has a name of its own on MCP's wire."""
+    taken: dict[str, str] = {}
+    for tool in tools.list():
+        name = settings.wire(tool.name)
+        if len(name) > MAX_WIRE_NAME or name.startswith("placet_"):
+            raise SettingsError(
+                f'{FILE}: agents would call [tool.{tool.name}] "{name}", which is longer than '
+                f"{MAX_WIRE_NAME} or one of Placet's own names. Change the upstream's prefix."
+            )
+        if other := taken.get(name):
+            raise SettingsError(
+                f'{FILE}: agents would call both [tool.{other}] and [tool.{tool.name}] "{name}". '
+                "Change one upstream's prefix."
+            )
+        taken[name] = tool.name

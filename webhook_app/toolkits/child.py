@@ -17,6 +17,7 @@ from typing import Any, BinaryIO
 from pydantic import BaseModel, ValidationError
 
 CHANGES = ("apply", "undo")
+FLAGGED = ("is_preview", "apply_push", "run")
 
 
 def main() -> None:
@@ -62,8 +63,11 @@ def _call(module: ModuleType, request: dict[str, Any]) -> Callable[[], object]:
         return lambda: _published(module, model)
     arguments = model.model_validate_json(json.dumps(request["arguments"]), strict=True)
     match verb:
-        case "plan":
-            return lambda: module.plan(arguments)
+        case "plan" | "apply" if hasattr(module, "is_preview"):
+            return _flagged(module, verb, arguments)
+        case "plan" | "read":
+            look = getattr(module, verb)
+            return lambda: look(arguments) if verb == "plan" else {"result": look(arguments)}
         case "apply" | "undo":
             change = getattr(module, verb)
             return lambda: change(arguments, request["plan"], request["key"])
@@ -73,14 +77,34 @@ def _call(module: ModuleType, request: dict[str, Any]) -> Callable[[], object]:
     return lambda: {"verdict": "unverified", "why": "nothing to read back"}
 
 
+def _flagged(module: ModuleType, verb: str, arguments: BaseModel) -> Callable[[], object]:
+    """What to call of a module whose arguments hold the flag that makes a call a preview."""
+    if verb == "plan":
+        if not module.is_preview(arguments):
+            why = "these arguments ask for the change itself; leave that flag out"
+            return lambda: {"error": {"code": "flag_not_yours", "message": why}}
+        return lambda: {"preview": module.run(arguments)}
+    pushed = module.apply_push(arguments)
+    if module.is_preview(pushed):
+        why = "apply_push gave the arguments of a preview; nothing was run"
+        return lambda: {"ok": False, "did_nothing": True, "why": why}
+    return lambda: {"ok": True, "result": module.run(pushed)}
+
+
 def _published(module: ModuleType, model: type[BaseModel]) -> dict[str, object]:
     """What a module says of itself at the start."""
+    flags = [name for name in FLAGGED[:2] if hasattr(module, name)]
+    lacks = [name for name in FLAGGED if not hasattr(module, name)]
+    if flags and lacks:
+        why = f"it has {flags[0]} but no {lacks[0]}; a preview by flag needs {', '.join(FLAGGED)}"
+        return {"error": {"code": "half_a_preview", "message": why}}
     has, plans = hasattr(module, "undo"), hasattr(module, "undo_plan")
     if has != plans:
         there, lacking = ("undo", "undo_plan") if has else ("undo_plan", "undo")
         why = f"it has {there} but no {lacking}; an undo needs both, so add it or remove {there}"
         return {"error": {"code": "half_an_undo", "message": why}}
-    return {"schema": model.model_json_schema(), "undo": has}
+    reads = hasattr(module, "read")
+    return {"schema": model.model_json_schema(), "undo": has, "read": reads}
 
 
 def _before(verb: str, code: str, why: str) -> dict[str, object]:

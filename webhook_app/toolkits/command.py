@@ -8,9 +8,10 @@ from proposals.canonical import JSON
 from proposals.plan import Planned
 from proposals.ports import Checked, Done, Order, Reading, Returned
 from proposals.tools import BadDeclaration, Tool, printable
+from proposals.upstreams import Heard
 
 from .process import Ran, environment, run
-from .wire import NOTHING_TO_READ, applied, checked, planned, request
+from .wire import NOTHING_TO_READ, applied, checked, heard, planned, request
 
 LOG = logging.getLogger("placet.tools")
 CHANGES = frozenset({"apply", "undo"})  # the verbs that may change the world
@@ -64,12 +65,17 @@ class CommandToolkit:
             return Checked(Reading.UNVERIFIED, why=NOTHING_TO_READ)
         return checked(await self._logged(tool, "verify", {**self._of(order), "result": result}))
 
+    async def read(self, tool: Tool, arguments: JSON) -> Heard:
+        """Call a tool that only reads; upstreams.Unreached and Unreturned."""
+        return heard(await self._logged(tool, "read", {"arguments": arguments}))
+
     async def close(self) -> None:
         """Nothing is kept warm."""
 
     def argv(self, tool: Tool, verb: str) -> Sequence[str]:
         """The command for a verb; empty when the tool has none."""
         commands = {
+            "read": tool.read,
             "plan": tool.plan,
             "apply": tool.apply,
             "verify": tool.verify_command,

@@ -63,7 +63,7 @@ class Child(asyncio.SubprocessProtocol):
             if last:
                 pipe.write_eof()
 
-    async def until(self, done: Callable[[], bool], seconds: float) -> bool:
+    async def until(self, done: Callable[[], bool], seconds: float | None) -> bool:
         """Wait for something of it that is checked at each change; false when time is up."""
         try:
             async with asyncio.timeout(seconds):

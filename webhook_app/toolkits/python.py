@@ -3,7 +3,14 @@
     plan(arguments)                  {"effects": [...], "preconditions": {...}, ...}
     apply(arguments, plan, key)      {"ok": True, "result": ...}, or ok False and did_nothing True
     verify(arguments, plan, result)  {"verdict": "verified", "checks": [...]}; it may be absent
+    read(arguments)                  any JSON value; all that a tool needs that only reads
     undo_plan(arguments, plan, result), undo(arguments, plan, key)   both, or neither
+
+A module whose arguments hold a flag that makes a call a preview has, instead of plan and apply,
+
+    is_preview(arguments)   whether these would change nothing
+    apply_push(arguments)   the same with the flag turned; a preview still: nothing is run
+    run(arguments)          any JSON value: the preview, or the result
 
 They answer what a command would. `undo_plan` gets the plan that was applied and plans to take it
 back; `undo` and `verify` then get that plan, whose tool says `"verb": "undo"`. apply and undo run
@@ -41,6 +48,11 @@ class PythonToolkit(CommandToolkit):
             said = published(await self._logged(tool, "schema", {}))
         except ValueError as error:
             raise BadDeclaration(f"[tool.{tool.name}] module {tool.module}: {error}") from None
+        if tool.effect == "read" and not said.read:
+            raise BadDeclaration(
+                f"[tool.{tool.name}] module {tool.module} has no read(arguments); a tool that only"
+                " reads needs it."
+            )
         return tool.with_schema(said.schema_, undoable=said.undo)
 
     def argv(self, tool: Tool, verb: str) -> Sequence[str]:

@@ -13,6 +13,7 @@ from proposals.canonical import JSON, NotCanonical, canonical, loads
 from proposals.plan import Planned
 from proposals.ports import Checked, Outcome, PlanFailed, Reading, Returned
 from proposals.tools import Tool, printable
+from proposals.upstreams import Heard, Unreached, Unreturned
 
 from .process import MAX_OUTPUT, Ran
 
@@ -74,9 +75,14 @@ class _Checked(_Answer):
     why: str = ""
 
 
+class _Read(_Answer):
+    result: Any
+
+
 class _Published(_Answer):
     schema_: dict[str, Any] = Field(alias="schema")
     undo: bool
+    read: bool
 
 
 A = TypeVar("A", bound=_Answer)
@@ -145,8 +151,25 @@ def checked(ran: Ran) -> Checked:
     return Checked(reading, [check.model_dump() for check in said.checks], why)
 
 
+def heard(ran: Ran) -> Heard:
+    """What a read found, or the tool's own error `code: message`. Unreached and Unreturned."""
+    if not ran.started:
+        raise Unreached("tool_not_started", ran.problem)
+    try:
+        said = None if ran.problem else _said(ran)
+        if isinstance(said, dict) and "error" in said:
+            error = _refusal(said)
+            return Heard(None, f"{error.code}: {error}")
+        if ran.problem or ran.code:
+            raise Unreturned(_trouble(ran))
+        return Heard(_fit(_Read, said).result)
+    except _Misread as error:
+        words = f"The tool's answer cannot be read: {error}"
+        raise Unreturned(_trouble(ran) if ran.code else words) from None
+
+
 def published(ran: Ran) -> _Published:
-    """What a module says of itself: schema and undo; ValueError says in words why it does not."""
+    """What a module says of itself: schema, undo, read; ValueError says in words why not."""
     if ran.problem or ran.code:
         raise ValueError(_trouble(ran))
     said = _said(ran)

@@ -10,6 +10,8 @@ from proposals.store import Step
 from webhook_app.deliveries import Asked
 from webhook_app.render import reply, undo_reply
 
+EXPIRING = "expiring"
+
 
 async def answer(ports: Ports, proposal: Proposal, asked: Asked) -> set[str]:
     """Do what a person asked for, or say why not; the ids of the proposals to look at."""
@@ -102,3 +104,10 @@ def _say(ports: Ports, proposal: Proposal, asked: Asked, words: str) -> set[str]
     """Answer once, to the one comment or press that asked."""
     ports.store.post(proposal.id, [Step("reply", key=asked.key, text=words)], ports.now())
     return set()
+
+
+def warn(ports: Ports, proposal: Proposal) -> None:
+    """Say once, in a comment, that a proposal is about to end: a comment reaches people."""
+    step = Step("reply", key=EXPIRING, text=reply(proposal, EXPIRING))
+    if not ports.store.posted(proposal.id, step):
+        ports.store.post(proposal.id, [step], ports.now())

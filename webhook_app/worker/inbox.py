@@ -8,7 +8,7 @@ from functools import partial
 import structlog
 
 from checks.commands import ignored
-from checks.facts import Stance, Standing, Voice
+from checks.facts import Stance, Standing, Surface, Voice
 from proposals.flow import Ports
 from proposals.lifecycle import ALIVE, State
 from proposals.plan import Proposal
@@ -27,7 +27,7 @@ from webhook_app.render import reply
 
 from .about import Addressed, addressed, being_shown, proposals_of
 from .ground import is_ground, watch
-from .touched import lied, shaken
+from .touched import garbled, lied, shaken
 
 PATIENCE = timedelta(minutes=10)
 AGAIN = timedelta(minutes=1)
@@ -115,6 +115,7 @@ class Inbox:
                 self.ports.store.post(about.on.id, [step], self.ports.now())
             if isinstance(said, Gone):
                 lied(self.ports, found, said)
+                garbled(self.ports, found, said)
             watch(self.ports, delivery)
             self.ports.store.handled(delivery.guid)
         if found:
@@ -130,7 +131,9 @@ class Inbox:
         match said:
             case Voice():
                 store.record(proposal.id, said)
-                store.post(proposal.id, _answers(proposal, said), now)
+                store.post(proposal.id, [*_seen(proposal, said), *_answers(proposal, said)], now)
+            case Asked():
+                store.post(proposal.id, _seen(proposal, said), now)
             case Dismissed():
                 store.take_back(proposal.id, said.key, Standing.DISMISSED, said.by)
             case Gone():
@@ -142,6 +145,13 @@ class Inbox:
                 shaken(self.ports, proposal, said)
             case _:
                 pass
+
+
+def _seen(proposal: Proposal, said: Voice | Asked) -> list[Step]:
+    """The mark that tells whoever commanded in a comment that it was read."""
+    surface, _, number = said.key.partition(":")
+    heard = surface == Surface.COMMENT and said.person.kind == "User"
+    return [Step("react", key=number)] if heard and proposal.state in ALIVE else []
 
 
 def _answers(proposal: Proposal, said: Voice) -> list[Step]:

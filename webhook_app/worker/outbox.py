@@ -6,10 +6,12 @@ from datetime import timedelta
 
 import structlog
 
-from proposals.flow import Ports, as_shown, barred_by, hold, put_back, write_end
+from proposals.flow import Ports, as_shown, barred_by, hold, put_back, told_by_others, write_end
+from proposals.lifecycle import State
 from proposals.plan import Proposal
 from proposals.ports import ForgeError, Lost, Refused, Unavailable
 from proposals.store import Problem, Step
+from webhook_app.render import unmerged
 
 SOON = timedelta(seconds=3)
 LATER = timedelta(minutes=5)
@@ -44,24 +46,40 @@ class Outbox:
             self.ports.store.solved(proposal.repository, proposal=proposal.id)
 
     async def _do(self, step: Step, proposal: Proposal) -> None:
-        forge, again = self.ports.forge, step.tries > 0
+        forge = self.ports.forge
         match step.step:
             case "end":
-                await write_end(self.ports, proposal, json.loads(step.text))
+                await write_end(self.ports, proposal, step.key, json.loads(step.text))
             case "settle":
                 await forge.settle(proposal)
             case "show":
                 await forge.show(proposal, as_shown(self.ports, proposal))
-            case "reply":
-                await forge.reply(proposal, step.key, step.text, again=again)
-            case "tell":
-                await forge.tell(proposal, again=again)
             case "restore":
                 await put_back(self.ports, proposal)
+            case _:
+                await self._say(step, proposal)
+
+    async def _say(self, step: Step, proposal: Proposal) -> None:
+        """What stands in the conversation: an answer, the outcome, a mark under a comment."""
+        forge, again = self.ports.forge, step.tries > 0
+        match step.step:
+            case "react":
+                await forge.react(proposal, int(step.key))
+            case "reply":
+                await forge.reply(proposal, step.key, step.text, again=again)
+            case "reword":
+                comment, _, _ = step.key.partition(":")
+                said = self.ports.store.answer(proposal.id, step.text)
+                await forge.reword(proposal, int(comment), step.text, said.text if said else "")
+            case "tell":
+                await forge.tell(proposal, again=again)
 
     def _failed(self, step: Step, proposal: Proposal, error: ForgeError) -> None:
         """Wait as told, look soon after a lost answer; a no is final unless people can lift it."""
         log.warning("outbox", proposal=step.proposal, step=step.step, problem=str(error))
+        if step.step == "react":  # a courtesy, which must not hold up what comes after it
+            self.ports.store.sent(step.seq, str(error))
+            return
         now = self.ports.now()
         wait = LATER
         if isinstance(error, Refused):
@@ -78,9 +96,13 @@ class Outbox:
         self.ports.store.later(step.seq, now + wait, str(error))
 
     def _given_up(self, step: Step, proposal: Proposal, error: Refused) -> None:
-        """A refused merge changes nothing that was done: the receipt stands; a person can merge."""
+        """A page that is not merged changes nothing that was done: the receipt stands."""
+        if step.step == "end" and proposal.state is State.ENDED:
+            told_by_others(self.ports, proposal)
         if step.step == "settle":
-            why = f"GitHub refused to merge or close {proposal.at.url}: {error}"
+            why = f"{proposal.at.url} could not be merged or closed: {error}"
             found = Problem(proposal.repository, "merge_refused", why, proposal=proposal.id)
             self.ports.store.trouble(found, self.ports.now())
+            said = Step("reply", key="settle", text=unmerged(proposal, str(error)))
+            self.ports.store.post(proposal.id, [said], self.ports.now())
         self.ports.store.sent(step.seq, str(error))

@@ -3,10 +3,15 @@
 from collections.abc import Sequence
 
 from checks.reasons import Reason
-from proposals.flow import Ports, reworded, taken_down, void
+from proposals.flow import Ports, edited, reworded, taken_down
 from proposals.lifecycle import ALIVE, FINAL
 from proposals.plan import Proposal
+from proposals.store import Step
 from webhook_app.deliveries import Gone, Touch, Touched
+from webhook_app.github import OUTCOME, marked
+
+MOST = 3
+"""How often one answer is put back: two programs could go on for ever."""
 
 
 def shaken(ports: Ports, proposal: Proposal, said: Touched) -> None:
@@ -19,9 +24,9 @@ def shaken(ports: Ports, proposal: Proposal, said: Touched) -> None:
             why = "the pull request was aimed at another branch"
             taken_down(ports, proposal, Reason.BASE_CHANGED, why, said.at)
         case Touch.RETARGETED:
-            ports.store.note(proposal.id, moved=True)  # the merge will look where it would go
+            ports.store.note(proposal.id, moved=True)  # should it not have run, nothing counts
         case Touch.EDITED if not tied:
-            void(ports, proposal, said.at)
+            edited(ports, proposal, said.at)
         case Touch.CLOSED | Touch.MERGED:
             ports.store.solved(proposal.repository, "merge_refused", proposal.id)
             if tied or said.kind is Touch.CLOSED:
@@ -41,6 +46,24 @@ def lied(ports: Ports, found: Sequence[Proposal], said: Gone) -> None:
             taken_down(ports, proposal, Reason.CLOSED, why, said.at)
         else:
             reworded(ports, proposal, said.key, said.at)
+
+
+def garbled(ports: Ports, found: Sequence[Proposal], said: Gone) -> None:
+    """Put an answer of ours back that somebody edited, as it stands in the store; thrice at most.
+
+    Nobody decides by it: what stands in the check does. So nothing that was said becomes void.
+    """
+    named = marked(said.before)
+    proposal = next((p for p in found if named and p.id == named[0]), None)
+    if named is None or proposal is None or said.deleted:
+        return
+    if named[1] != OUTCOME and ports.store.answer(proposal.id, named[1]) is None:
+        return
+    _, _, comment = said.key.partition(":")
+    tries = (Step("reword", key=f"{comment}:{n}", text=named[1]) for n in range(MOST))
+    fresh = next((step for step in tries if not ports.store.posted(proposal.id, step)), None)
+    if fresh:
+        ports.store.post(proposal.id, [fresh], ports.now())
 
 
 def _pushed(ports: Ports, proposal: Proposal, said: Touched) -> None:

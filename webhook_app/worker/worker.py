@@ -8,13 +8,13 @@ from typing import Any
 
 import structlog
 
-from proposals.flow import Ports, advance, expire, recover, survey
+from proposals.flow import Ports, advance, expired, expiring, recover, survey, unplanned
 from proposals.lifecycle import State
 from proposals.plan import Proposal
 from proposals.store import Step
 from webhook_app.deliveries import Asked
 
-from .asked import answer
+from .asked import answer, warn
 from .inbox import Inbox
 from .outbox import Outbox
 
@@ -165,8 +165,12 @@ class Worker:
     async def _sweep(self) -> None:
         if self._fetch is not None and await self._fetched(self._fetch):
             self.wake()
-        for proposal in expire(self.ports):
+        for proposal in await expired(self.ports):
             log.info("expired", proposal=proposal.id)
+        for proposal in expiring(self.ports):
+            warn(self.ports, proposal)
+        for proposal in unplanned(self.ports):
+            log.warning("planning broke off", proposal=proposal.id)
         now = asyncio.get_running_loop().time()
         if self._surveyed is None or now - self._surveyed >= SURVEY:
             self._surveyed = now

@@ -1,6 +1,7 @@
 """Issues (here always pull requests), their comments, reactions and labels."""
 
 from sandbox.github.actions import comments
+from sandbox.github.clock import iso
 from sandbox.github.model import Comment
 from sandbox.github.schema import Known
 from sandbox.github.views import pulls
@@ -25,9 +26,14 @@ def _shown(call: Call, comment: Comment) -> Known:
 
 @route("GET", f"{ISSUE}/comments", READ)
 def list_comments(call: Call) -> Reply:
-    """List the comments, oldest first."""
+    """List the comments, oldest first; with `since`, those that were touched from then on."""
     number = call.world.pull(call.repo, call.number("issue_number")).number
-    found = [comment for comment in call.repo.comments.values() if comment.number == number]
+    since = call.query.get("since", "")
+    found = [
+        comment
+        for comment in call.repo.comments.values()
+        if comment.number == number and iso(comment.updated_at) >= since
+    ]
     return Reply([_shown(call, comment) for comment in call.page(found)])
 
 

@@ -42,6 +42,15 @@ def get_by_username(call: Call) -> Reply:
     return Reply(_public(call, call.world.account(call.path["username"])))
 
 
+@route("GET", "/user/{account_id}", None)
+def get_by_id(call: Call) -> Reply:
+    """Show anybody's profile, found by number."""
+    account = call.world.state.accounts.get(call.number("account_id"))
+    if account is None:
+        raise not_found()
+    return Reply(_public(call, account))
+
+
 def _public(call: Call, account: Account) -> Known:
     return accounts.profile(call.world, account)
 

@@ -52,6 +52,17 @@ async def test_tokens_are_for_one_repository_and_for_what_is_done_there(
     assert [t.repository_ids for t in held if "contents" in t.permissions] == [{stage.repo.id}]
 
 
+async def test_the_app_signs_in_with_its_client_id_where_one_is_given(
+    stage: Stage, proposal: Proposal
+) -> None:
+    async with stage.forge(client_id=stage.app.client_id) as known:
+        assert (await known.glance(proposal, [])).is_open
+    async with stage.forge(client_id="Iv23of-another-app") as unknown:
+        with pytest.raises(Refused) as refused:
+            await unknown.glance(proposal, [])
+    assert refused.value.status == 401
+
+
 async def test_a_token_that_is_no_longer_taken_is_made_again_once(
     stage: Stage, forge: GitHubForge, proposal: Proposal
 ) -> None:

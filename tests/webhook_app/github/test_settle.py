@@ -30,7 +30,7 @@ async def test_an_applied_proposal_is_merged_at_its_pinned_head_with_trailers(
     stage: Stage, forge: GitHubForge, applied: Proposal
 ) -> None:
     await forge.settle(applied)
-    assert sum(stage.counts().values()) == 1
+    assert sum(stage.counts().values()) == 2
     tip = stage.repo.git.commit(stage.repo.git.branch("placet/ledger") or "")
     assert str(tip.parent_ids[1]) == applied.at.head
     assert tip.message == "Applied\n\nPlacet-Proposal: p_1f0c"
@@ -38,10 +38,23 @@ async def test_an_applied_proposal_is_merged_at_its_pinned_head_with_trailers(
     assert pull_of(stage, applied) == ("closed", True)
 
 
-async def test_a_merge_is_refused_when_the_head_moved(
+async def test_a_page_whose_head_moved_is_closed_and_not_merged(
     stage: Stage, forge: GitHubForge, applied: Proposal
 ) -> None:
     await stage.world.person("ann").push(REPO, applied.at.branch, {"evil.sh": "true"})
+    with pytest.raises(Refused, match="its branch moved") as refused:
+        await forge.settle(applied)
+    assert (refused.value.status, refused.value.code) == (409, "refused")
+    assert pull_of(stage, applied) == ("closed", False)
+
+
+async def test_a_head_that_moves_in_the_moment_of_the_merge_is_refused_by_github(
+    stage: Stage, forge: GitHubForge, applied: Proposal
+) -> None:
+    async def push() -> None:
+        await stage.world.person("ann").push(REPO, applied.at.branch, {"evil.sh": "true"})
+
+    stage.fail(*MERGE, run=push)
     with pytest.raises(Refused) as refused:
         await forge.settle(applied)
     assert refused.value.status == 409
@@ -111,7 +124,7 @@ async def test_the_next_proposal_stands_on_the_merged_ledger_without_another_rea
     stage: Stage, forge: GitHubForge, applied: Proposal
 ) -> None:
     await forge.start(applied, b"start\n")
-    await forge.write_end(applied, b"end\n")
+    await forge.write_end(applied, "end", b"end\n")
     await forge.settle(applied)
     stage.counts()
     place = await forge.publish(stage.proposal("p_2"), PLAN)
@@ -190,20 +203,21 @@ async def test_text_that_cannot_be_sent_is_refused_and_not_sent(
     assert comments(stage) == []
 
 
-async def test_one_whole_life_takes_seventeen_requests(stage: Stage, forge: GitHubForge) -> None:
+async def test_one_whole_life_takes_sixteen_requests(stage: Stage, forge: GitHubForge) -> None:
     await forge.publish(stage.proposal("p_0"), PLAN)
+    await forge.policy(stage.repo.id)
     stage.counts()
     pinned = stage.proposal()
     policy = await forge.policy(pinned.repository)
     life = opened(pinned, await forge.publish(replace(pinned, policy=policy.text), PLAN))
     review = await stage.world.person("ann").review(REPO, life.at.number, "APPROVE")
     voice = stage.said("ann", f"review:{review.id}", head=life.at.head)
-    await forge.glance(life, [voice])
+    assert await forge.people(life, [voice])
     await forge.look(life, [voice], frozenset())
     await forge.start(life, b"start\n")
     done = replace(life, state=State.APPLIED)
-    await forge.write_end(done, b"end\n")
+    await forge.write_end(done, "end", b"end\n")
     await forge.settle(done)
     await forge.show(done, None)
     await forge.tell(done, again=False)
-    assert sum(stage.counts().values()) == 17  # and one more where reviews are requested
+    assert sum(stage.counts().values()) == 16  # and one more where reviews are requested

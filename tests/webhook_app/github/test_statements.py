@@ -151,7 +151,7 @@ async def test_while_github_asks_to_wait_no_write_is_sent(
 ) -> None:
     stage.world.faults.add(secondary_limit(*PUT, retry_after=30))
     with pytest.raises(Unavailable) as limit:
-        await forge.write_end(proposal, OURS)
+        await forge.write_end(proposal, "end", OURS)
     assert limit.value.retry_after == 30
     stage.counts()
     assert await forge.start(proposal, OURS) is Fence.ABSENT
@@ -161,12 +161,12 @@ async def test_while_github_asks_to_wait_no_write_is_sent(
 async def test_an_end_is_written_once_and_the_same_again_is_fine(
     stage: Stage, forge: GitHubForge, proposal: Proposal
 ) -> None:
-    await forge.write_end(proposal, OURS)
+    await forge.write_end(proposal, "end", OURS)
     assert sum(stage.counts().values()) == 1
-    await forge.write_end(proposal, OURS)
+    await forge.write_end(proposal, "end", OURS)
     assert stands(stage, PATH.replace("start", "end")) == OURS
     with pytest.raises(Refused, match="not what was written"):
-        await forge.write_end(proposal, b"other\n")
+        await forge.write_end(proposal, "end", b"other\n")
     assert stands(stage, PATH.replace("start", "end")) == OURS
 
 
@@ -174,8 +174,8 @@ async def test_an_end_whose_answer_is_lost_is_looked_for(
     stage: Stage, forge: GitHubForge, proposal: Proposal
 ) -> None:
     stage.lose(*PUT)
-    await forge.write_end(proposal, OURS)
+    await forge.write_end(proposal, "end", OURS)
     stage.world.faults.clear()
     stage.fail(*PUT, drop=True)
     with pytest.raises(Lost):
-        await forge.write_end(replace(proposal, id="p_2"), OURS)
+        await forge.write_end(replace(proposal, id="p_2"), "end", OURS)

@@ -1,0 +1,43 @@
+"""Later facts: what became known of a proposal after its first receipt is signed beside it."""
+
+from typing import Any
+
+from proposals.plan import Proposal
+from proposals.store import Problem, Step
+
+from .ending import receipt
+from .ground import Ports
+
+
+def not_known(ports: Ports, unknown: Proposal, outcome: dict[str, Any]) -> list[Step]:
+    """The receipt that nobody knows the outcome, once, for a start of our own on the ledger.
+
+    Where another server's start stands, what came of it is that one's to say.
+    """
+    start = ports.store.statement(unknown.id, "start")
+    first = ports.store.next_end(unknown.id) == "end"
+    return [receipt(ports.store, unknown, outcome)] if first and start and start.written else []
+
+
+def undone(ports: Ports, undo: Proposal) -> None:
+    """Sign on the original that an applied undo took it back, and show it on its page."""
+    original = ports.store.proposal(undo.undoes or "")
+    if original is None or original.place is None:
+        return
+    by = {"proposal": undo.id, "digest": undo.plan.digest}
+    said = {"fact": "undone", "undone_by": by, "at": (undo.outcome or {}).get("at")}
+    steps = [receipt(ports.store, original, said), Step("show")]
+    ports.store.post(original.id, steps, ports.now())
+
+
+def contradicted(ports: Ports, over: Proposal, outcome: dict[str, Any]) -> None:
+    """Sign an answer that came after the outcome was settled otherwise; it changes nothing."""
+    known = (over.outcome or {}).get("outcome")
+    if over.place is None or outcome["outcome"] == known:
+        return
+    said = {**outcome, "fact": "contradiction"}
+    why = f"{over.id} was recorded as {known}, and then its tool said: {outcome['outcome']}"
+    found = Problem(over.repository, "contradicted", why, proposal=over.id)
+    with ports.store.tx():
+        ports.store.post(over.id, [receipt(ports.store, over, said)], ports.now())
+        ports.store.trouble(found, ports.now())

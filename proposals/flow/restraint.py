@@ -1,0 +1,73 @@
+"""What keeps an agent from wearing people out: a no that lasts, and caps on what waits."""
+
+from datetime import timedelta
+from decimal import Decimal, InvalidOperation
+
+from proposals.lifecycle import Event, State
+from proposals.plan import Proposal
+
+from .ending import end
+from .ground import Ports, Refusal
+
+COOL_DOWN = timedelta(hours=1)
+
+
+def turned_down(ports: Ports, fresh: Proposal) -> Proposal | None:
+    """The proposal that people rejected a while ago when this is the same call or plan again.
+
+    What a person asks for anew (`/replan`) is asked.
+    """
+    if fresh.parent or fresh.undoes:
+        return None
+    return ports.store.rejected(fresh, ports.now() - COOL_DOWN)
+
+
+def room(ports: Ports, agent: str) -> None:
+    """Refuse a call of an agent that has too much waiting already; Refusal."""
+    most = ports.caps.waiting
+    if most is not None and len(ports.store.undecided(agent)) >= most:
+        raise Refusal(
+            "too_many_waiting",
+            f"{most} proposals of yours wait for people already, which is the most there may be.",
+            "Wait until some are decided, or withdraw what is no longer wanted.",
+            429,
+        )
+
+
+def restrained(ports: Ports, proposal: Proposal) -> Proposal:
+    """End a proposal that was just planned when its plan was rejected, or costs too much."""
+    if proposal.state is not State.PINNED or proposal.undoes:
+        return proposal
+    if rejected := turned_down(ports, proposal):
+        why = f"Exactly this was rejected as {rejected.id}. {rejected.why}".strip()
+        return end(ports, proposal, Event.VOIDED, "rejected_before", why)
+    if why := _too_costly(ports, proposal):
+        return end(ports, proposal, Event.VOIDED, "too_costly", why)
+    return proposal
+
+
+def _too_costly(ports: Ports, proposal: Proposal) -> str:
+    """Why what waits for this agent would cost too much with this; empty when it would not."""
+    unit, amount = _cost(proposal)
+    most = ports.caps.cost.get(unit)
+    if most is None:
+        return ""
+    if amount is None:
+        return f"Its cost in {unit} is no number, so the cap of {most} {unit} cannot be kept."
+    others = [_cost(p) for p in ports.store.undecided(proposal.agent) if p.id != proposal.id]
+    together = amount + sum(a for u, a in others if u == unit and a is not None)
+    if together <= most:
+        return ""
+    return f"With this, {together} {unit} of this agent would wait; the most there may is {most}."
+
+
+def _cost(proposal: Proposal) -> tuple[str, Decimal | None]:
+    cost = proposal.pinned.plan.get("cost") if proposal.pinned else None
+    if not isinstance(cost, dict):
+        return "", None
+    try:
+        amount = Decimal(str(cost["amount"]))
+    except InvalidOperation:
+        amount = None
+    usable = amount is not None and amount.is_finite() and amount >= 0
+    return str(cost["unit"]), amount if usable else None

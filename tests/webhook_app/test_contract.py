@@ -1,0 +1,47 @@
+"""The example of the contract is a whole placet.toml: what it leaves out is the App's own."""
+
+import logging
+from contextlib import AsyncExitStack
+from pathlib import Path
+
+import pytest
+
+from proposals.tools import BadArguments
+from tests.running import PEM, SECRET
+from webhook_app.app.toolbox import toolbox
+from webhook_app.settings import Config, load
+
+pytestmark = pytest.mark.anyio
+
+EXAMPLE = Path(__file__).parents[1] / "data" / "contract.toml"
+
+
+@pytest.fixture
+def config(monkeypatch: pytest.MonkeyPatch) -> Config:
+    monkeypatch.setenv("PLACET_APP_ID", "77")
+    monkeypatch.setenv("PLACET_PRIVATE_KEY", PEM)
+    monkeypatch.setenv("PLACET_WEBHOOK_SECRET", SECRET)
+    monkeypatch.setenv("CAL_TOKEN", "Bearer t")
+    return load(EXAMPLE)
+
+
+def test_it_loads_as_it_stands(config: Config) -> None:
+    assert {name: one.kind for name, one in config.settings.upstream.items()} == {
+        "fs": "mcp",
+        "cal": "mcp",
+    }
+    assert len(config.tools.tools) == 7
+
+
+async def test_what_it_calls_and_does_not_declare_is_said_at_the_start(
+    config: Config, caplog: pytest.LogCaptureFixture
+) -> None:
+    no_upstreams = config.settings.model_copy(update={"upstream": {}})
+    with caplog.at_level(logging.WARNING, "placet.tools"):
+        async with AsyncExitStack() as stack:
+            _, catalog, _ = await toolbox(stack, Config(no_upstreams, config.tools, config.root))
+    said = [record.getMessage() for record in caplog.records if record.name == "placet.tools"]
+    assert len(said) == 2
+    assert all("is not declared" in line for line in said)
+    with pytest.raises(BadArguments, match="cannot be used"):
+        catalog.find("fs.move_file").validate({})

@@ -1,0 +1,29 @@
+"""`placet mcp`: what an agent's MCP client starts to reach the gateway, with one token only."""
+
+import os
+
+import typer
+
+from .asking import server
+from .say import give_up
+
+mcp = typer.Typer(
+    help="Serve the gateway's tools on stdin and stdout, for an agent's MCP client.",
+    invoke_without_command=True,
+)
+
+
+@mcp.callback()
+def bridge(context: typer.Context) -> None:
+    """Relay stdin and stdout to the server at PLACET_URL, as the agent of PLACET_TOKEN."""
+    if context.invoked_subcommand is not None:
+        return
+    url, token = server()
+    try:
+        import anyio  # noqa: PLC0415
+
+        from webhook_app.doors.mcp.bridge import bridge as relay  # noqa: PLC0415
+    except ModuleNotFoundError:
+        give_up("the MCP library is not installed. Run: pip install placet[mcp]")
+    # Claude Code names its conversation; the name goes to Placet and no further.
+    anyio.run(relay, url, token, os.environ.get("CLAUDE_CODE_SESSION_ID"))

@@ -1,0 +1,95 @@
+"""One call of an agent, whatever door it came through: past the gate, and what came of it."""
+
+import asyncio
+import re
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import structlog
+
+from proposals import answer
+from proposals.calls import Call, ConfirmationRequired, Denied, Status, deny_destructive
+from proposals.flow import Refusal
+from proposals.gate import Gate
+from proposals.lifecycle import State
+from proposals.plan import Proposal
+from proposals.registry import Registry
+from proposals.tools import BadArguments, printable
+from proposals.upstreams import Heard, Unreached, Unreturned
+
+from .desk import Desk
+from .hall import Hall
+from .turning import lacking, recorded, refused, reported, scope_of
+
+_log = structlog.get_logger("placet")
+_NAME = re.compile(r"[!-~]{1,255}")
+_LOOK = 0.05  # seconds between looks at a page that is about to stand
+
+
+@dataclass(frozen=True, slots=True)
+class Came:
+    """What came of a call: `said` is `placet.call/v1`; `heard` what a read brought, unchanged."""
+
+    said: dict[str, Any]
+    heard: Heard | None = None
+
+
+def gate(here: Hall) -> Gate:
+    """The server's gate: reads run, everything else waits for people, whatever anybody sets up."""
+    runner = here.ports.runner
+    entries = Registry(runner, lambda: here.catalog, here.ports.vault)
+    return Gate(entries, Desk(here), deny_destructive, memo=runner.memo, log=partial(noted, here))
+
+
+def noted(here: Hall, status: Status, call: Call) -> None:
+    """Count and log what became of a call."""
+    here.metrics.calls.labels(status.value).inc()
+    _log.info("call", agent=call.agent, tool=printable(call.tool, 80), status=status.value)
+
+
+def named(text: object) -> str | None:
+    """A session or a key as an agent names it; None when it is no name at all."""
+    return text if isinstance(text, str) and _NAME.fullmatch(text) else None
+
+
+async def called(here: Hall, call: Call) -> Came:
+    """Take a call; Refusal, Denied, BadArguments or Problem when it is not taken.
+
+    What changes something is a part of the agent's turn, also when it is not taken.
+    """
+    try:
+        heard = await gate(here).call(call)
+    except ConfirmationRequired as pause:
+        said = held(await shown(here, pause.proposal, here.patience))
+        return Came(recorded(here, call, said))
+    except (Unreached, Unreturned) as error:
+        return Came(reported(here, scope_of(call), answer.read(call.tool, None, str(error))))
+    except BadArguments as error:
+        if draft := lacking(here, call, error):
+            return Came(draft)
+        refused(here, call, error.code, str(error), error.hint)
+        raise
+    except (Denied, Refusal) as error:
+        refused(here, call, error.code, str(error), error.hint)
+        raise
+    return Came(answer.read(call.tool, heard.value, heard.error), heard)
+
+
+def held(proposal: Proposal) -> dict[str, Any]:
+    """What an agent is told of a call that was held; applied, it was made before."""
+    # In mode `approve`, only a call that was made before can come back applied.
+    return answer.answer(proposal, already_applied=proposal.state is State.APPLIED)
+
+
+async def shown(here: Hall, id_: str, seconds: float) -> Proposal:
+    """Wait until a proposal's page stands, or there will be none; or until the time is over."""
+    end = asyncio.get_running_loop().time() + seconds
+    while True:
+        found = here.store.proposal(id_)
+        if found is None:
+            raise LookupError(f"there is no proposal {id_}")
+        waits = found.state in {State.PLANNING, State.PINNED} and found.reason is None
+        if not waits or asyncio.get_running_loop().time() >= end:
+            return found
+        await asyncio.sleep(_LOOK)
