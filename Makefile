@@ -8,14 +8,17 @@ PIP     = --disable-pip-version-check --no-deps -qq
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo sandbox test mutants check lock docs torture torture-short bench npm clean
+.PHONY: help demo demo-loop sandbox test mutants check lock docs torture torture-short bench npm clean
 
 help:     ## this list
 	@echo "Placet. The first command sets up $(VENV) (about a minute, 500 MB)."
-	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):[^#]*## /  make \1\t/' | expand -t 16
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):[^#]*## /  make \1\t/' | expand -t 22
 
 demo: $(STAMP)     ## the main job from end to end, on this machine, in about a minute
 	@$(BIN)/placet-demo
+
+demo-loop: $(STAMP)  ## facts instead of claims: a missing year, a write that fails, a mere claim
+	@$(BIN)/placet-demo-loop
 
 sandbox: $(STAMP)  ## a GitHub on 127.0.0.1 with a Placet beside it, to click through
 	@$(BIN)/placet-sandbox

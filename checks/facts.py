@@ -104,6 +104,8 @@ class Facts:
     `people`: the id that each login (in small letters) meant when the policy was pinned, or NOBODY.
     `announced`: in the check-run form, GitHub's id of our comment that announces the plan; None
     where there is none, on a bare commit.
+    `touches`: what the tool's operator says that it touches; only calls that ask nobody are judged
+    by it.
     """
 
     tool: str
@@ -134,3 +136,4 @@ class Facts:
     form: Form = Form.PULL_REQUEST
     announced: int | None = None
     agent: str = ""
+    touches: frozenset[str] = frozenset()

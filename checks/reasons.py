@@ -28,6 +28,7 @@ class Reason(StrEnum):
     EDITED_TOO_OFTEN = "edited_too_often"
     REJECTED = "rejected"
     WITHDRAWN = "withdrawn"
+    TOO_GRAVE = "too_grave"
     UNREADABLE = "unreadable"
     CLOCK_SKEW = "clock_skew"
     POLICY_UNREADABLE = "policy_unreadable"
@@ -94,6 +95,11 @@ REASONS: dict[Reason, Meaning] = {
     Reason.REJECTED: Meaning(Weight.ENDS, "Someone who may decide rejected it.", _NEW),
     Reason.WITHDRAWN: Meaning(
         Weight.ENDS, "The people or the agent that asked for it took it back.", _NEW
+    ),
+    Reason.TOO_GRAVE: Meaning(
+        Weight.ENDS,
+        "It was to be done without asking anybody, and it is too grave for that.",
+        'The operator must declare the tool with `mode = "approve"`.',
     ),
     Reason.UNREADABLE: Meaning(
         Weight.DOUBTS, "GitHub could not be read in full just now.", "Placet looks again by itself."

@@ -50,6 +50,7 @@ _TITLES = {
     Reason.EDITED_TOO_OFTEN: "Ended: the page was edited too often. Nothing was changed",
     Reason.REJECTED: "Rejected{by}: nothing was changed",
     Reason.WITHDRAWN: "Withdrawn{by}: nothing was changed",
+    Reason.TOO_GRAVE: "Ended: a person must be asked. Nothing was changed",
     Reason.UNREADABLE: "On hold: GitHub could not be read; Placet looks again",
     Reason.CLOCK_SKEW: "On hold: the operator must set the server's clock",
     Reason.POLICY_UNREADABLE: "Nobody can approve: the policy file must be mended",

@@ -19,6 +19,8 @@ _REJECTED = (
     "A person said no. The same call gets this answer for an hour; ask for something else, or let "
     "the people you work for talk to them."
 )
+_HELD = "It goes on by itself once this is mended. Tell the people you work for."
+_HELD_UNASKED = "Send the very same call with the newest confirm_token later; the yes still holds."
 _HINTS = {
     State.ENDED: "Nothing was changed. Ask again only if it is still wanted.",
     State.FAILED: "It was not done. Read the reason before you ask again; that is a new proposal.",
@@ -38,21 +40,40 @@ _SAY = {
     State.FAILED: "Not done: {what}.{why}{at}",
     State.ENDED: "Not done: {what}. Nothing was changed.{why}{at}",
 }
+_PREVIEW = (
+    "Nothing has been done yet. This is only a preview: {what}.{cost} Should it be done? It waits "
+    "for a yes until {until}."
+)
+_SAY_UNASKED = {
+    State.PINNED: _PREVIEW,
+    State.OPEN: _PREVIEW,
+    State.CLAIMED: "Nothing has been changed yet. What it would change now is being compared with "
+    "what was shown: {what}.",
+}
+_THEN = (
+    "Show the user this preview. Do not make this call again until the user has said yes to "
+    "exactly this; then send the very same call with confirm_token."
+)
 
 
 def answer(
-    proposal: Proposal, url: str | None = None, *, already_applied: bool = False
+    proposal: Proposal,
+    url: str | None = None,
+    *,
+    already_applied: bool = False,
+    token: str | None = None,
 ) -> dict[str, Any]:
     """Tell where a proposal stands; `url` is its pull request when the proposal has none yet.
 
-    `already_applied`: the same call was made before, and this is its receipt.
+    `already_applied`: the same call was made before, and this is its receipt. `token` starts it, in
+    mode `confirm`; it is told only in the answer to its own call.
     """
     page = proposal.place.url if proposal.place else url
     plan = proposal.pinned.plan if proposal.pinned else {}
     outcome = proposal.outcome or {}
     return {
         "schema": SCHEMA,
-        "status": _STATUS.get(proposal.state, proposal.state.value),
+        "status": _status(proposal),
         "executed": _executed(proposal),
         "tool": proposal.tool,
         "proposal": proposal.id,
@@ -64,7 +85,7 @@ def answer(
         "warnings": plan.get("warnings", []),
         "pull_request": page,
         "expires_at": stamp(proposal.expires),
-        "confirm_token": None,
+        "confirm_token": token,
         "say_to_user": _say(proposal, page, repeated=already_applied),
         "next": _next(proposal),
         "result": outcome.get("result"),
@@ -159,6 +180,19 @@ def verification(proposal: Proposal) -> dict[str, Any]:
     return {"verdict": verdict, "ok": _OK.get(verdict), "checks": checks}
 
 
+def _status(proposal: Proposal) -> str:
+    if _unconfirmed(proposal):
+        return "confirmation_required"
+    if not proposal.asks and proposal.state is State.CLAIMED:
+        return State.STARTED.value  # nobody is asked any more
+    return _STATUS.get(proposal.state, proposal.state.value)
+
+
+def _unconfirmed(proposal: Proposal) -> bool:
+    """Whether a preview waits for the token that was shown with it."""
+    return proposal.mode == "confirm" and proposal.state in {State.PINNED, State.OPEN}
+
+
 def _executed(proposal: Proposal) -> bool | None:
     """Null also when the tool said yes and the world says no: it may have done a part of it."""
     contradicted = verification(proposal)["verdict"] == "contradicted"
@@ -169,13 +203,14 @@ def _next(proposal: Proposal) -> dict[str, Any] | None:
     if proposal.state in {State.APPLIED, State.FAILED, State.ENDED}:
         return None
     arguments = {"proposal": proposal.id}
-    return {"tool": "placet_status", "arguments": arguments, "do_not_repeat": True}
+    found = {"tool": "placet_status", "arguments": arguments, "do_not_repeat": True}
+    return found | {"then": _THEN} if _unconfirmed(proposal) else found
 
 
 def _error(proposal: Proposal) -> dict[str, str] | None:
     hint = _REJECTED if proposal.reason == "rejected" else _HINTS.get(proposal.state)
     if hint is None and proposal.reason is not None and proposal.state in ALIVE:
-        hint = "It goes on by itself once this is mended. Tell the people you work for."
+        hint = _HELD if proposal.asks else _HELD_UNASKED
     if hint is None:
         return None
     code = proposal.reason or proposal.state.value
@@ -186,12 +221,21 @@ def _say(proposal: Proposal, page: str | None, *, repeated: bool) -> str:
     if proposal.state is State.APPLIED:
         return _say_applied(proposal, repeated=repeated)
     held = proposal.state in ALIVE and proposal.reason is not None
-    return _SAY[proposal.state].format(
+    words = _SAY[proposal.state] if proposal.asks else _SAY_UNASKED.get(proposal.state)
+    return (words or _SAY[proposal.state]).format(
+        cost=_cost(proposal),
         what=quoted(proposal.summary or proposal.tool),
         until=f"{proposal.expires.day} {proposal.expires:%b %H:%M} UTC",
         why=f" The reason: {quoted(proposal.why, 500)}." if proposal.why else "",
         at=f" {page}" if page else "",
     ) + (f" It is held up: {quoted(proposal.why, 300)}." if held else "")
+
+
+def _cost(proposal: Proposal) -> str:
+    cost = proposal.pinned.plan.get("cost") if proposal.pinned else None
+    if not isinstance(cost, dict):
+        return ""
+    return f" It costs {quoted(str(cost.get('amount')))} {quoted(str(cost.get('unit')))}."
 
 
 def _say_applied(proposal: Proposal, *, repeated: bool) -> str:

@@ -83,7 +83,8 @@ class Entry:
 class Call:
     """One call; without a `session` nothing is remembered, `key` is for what is not a read.
 
-    `agent` is its name, `said` its own words, `aim` somebody's page that the call is tied to.
+    `agent` is its name, `said` its own words, `aim` somebody's page that the call is tied to,
+    `token` that of its preview, in mode `confirm`.
     `instead_of`: the reads that failed before this one was fallen back on.
     """
 
@@ -94,6 +95,7 @@ class Call:
     agent: str = ""
     said: str = ""
     aim: Aim | None = None
+    token: str | None = None
     instead_of: frozenset[str] = frozenset()
 
 

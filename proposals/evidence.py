@@ -87,7 +87,7 @@ def scene_of(predicate: Mapping[str, JSON]) -> Scene:
         said = _Start.model_validate_json(canonical({n: predicate.get(n) for n in _NAMES}))
         sources = tuple(_source(rule) for rule in said.rules)
     except (ValidationError, NotCanonical) as error:
-        raise BadEvidence(_fault(error)) from None
+        raise BadEvidence(fault(error)) from None
     facts = Facts(
         tool=said.plan.tool.name,
         effect=said.plan.tool.effect,
@@ -246,7 +246,8 @@ def _source(said: _Recorded) -> Source:
     return Source(said.policy, policy, blob=said.blob)
 
 
-def _fault(error: ValidationError | NotCanonical) -> str:
+def fault(error: ValidationError | NotCanonical) -> str:
+    """The first thing that is wrong with a statement, in words."""
     if isinstance(error, NotCanonical):
         return str(error)
     first = error.errors(include_url=False, include_input=False)[0]

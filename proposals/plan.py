@@ -12,6 +12,8 @@ from .changes import Change, changes
 from .lifecycle import State
 
 SCHEMA = "placet.plan/v1"
+UNASKED_MODES = frozenset({"confirm", "announce"})
+"""Modes in which a call starts without anybody's approval."""
 _MAY_VARY = ("/preview", "/warnings")
 
 
@@ -202,6 +204,11 @@ class Proposal:
     def askers(self) -> frozenset[int]:
         """Numeric ids of those who asked for it in the agent's stead."""
         return frozenset({int(self.asked_by["id"])}) if self.asked_by else frozenset()
+
+    @property
+    def asks(self) -> bool:
+        """Whether people must approve it before it starts: in mode `approve`, and only there."""
+        return self.mode not in UNASKED_MODES
 
     @property
     def form(self) -> Form:

@@ -61,12 +61,14 @@ class PolicyFile:
     """The policy on the default branch: its text and blob sha, or the problem in words.
 
     `guarded`: whether it cannot be changed without somebody's review; None when nobody can tell.
+    `skew`: our clock minus GitHub's when it was read, None when GitHub did not say.
     """
 
     text: str | None
     blob: str | None = None
     problem: str = ""
     guarded: bool | None = None
+    skew: timedelta | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +77,7 @@ class Sight:
 
     `voices` are the given ones with their standing as of now, and blocking reviews that no delivery
     told of. `policy` is read only by `look`. `unreadable` says, for people, what could not be read.
+    `edited`: when anybody last changed our words, whatever they say now; None when nobody ever did.
     """
 
     head: str
@@ -88,6 +91,7 @@ class Sight:
     policy: PolicyFile | None = None
     unreadable: tuple[str, ...] = ()
     skew: timedelta = timedelta(0)
+    edited: datetime | None = None
 
 
 class Fence(StrEnum):
@@ -108,6 +112,9 @@ class Forge(Protocol):
 
     async def reach(self, repository: int) -> None:
         """Look afresh whether a repository can be used; Refused with the `code` of what bars it."""
+
+    async def prepare(self, repository: int) -> None:
+        """Make the ledger branch where there is none yet: what opens no page needs it as well."""
 
     async def resolve(self, repository: int, logins: Iterable[str]) -> Mapping[str, int | None]:
         """Read which account each login is now; None for one that no person has."""

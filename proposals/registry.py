@@ -11,7 +11,7 @@ from .runner import Runner
 from .tools import Catalog, Tool, UnknownTool
 from .upstreams import Heard, Unreached, Unreturned
 from .vault import SecretsLost, Vault
-from .veil import EVERY_CALL, Veil, World
+from .veil import Veil, World
 
 NO_KEYS = Vault()
 
@@ -50,7 +50,7 @@ class Registry(Mapping[str, Entry]):
             if not tool.secrets:
                 return await self._runner.read(tool, arguments)
             try:
-                veil = Veil(self._vault.key(), EVERY_CALL, tool.secrets)
+                veil = Veil(self._vault.key(), secrets.token_hex(16), tool.secrets)
             except SecretsLost as error:
                 raise Unreached(error.code, str(error)) from None
             return await self._veiled(tool, arguments, veil)

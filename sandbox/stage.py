@@ -11,7 +11,7 @@ import os
 import socket
 import sys
 import time
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -58,6 +58,8 @@ class Stage:
     placet: str
     token: str = ""
     process: asyncio.subprocess.Process | None = None
+    source: Path | None = None
+    """The folder whose copy of Placet is the server; None: this one."""
     ready_after: float = 0.0
     """Seconds from the start of the server's process to its first ready answer."""
 
@@ -106,11 +108,16 @@ class Stage:
 
 @contextlib.asynccontextmanager
 async def stage(
-    folder: Path, policy: str = POLICY, *, ports: tuple[int, int] = (0, 0)
+    folder: Path,
+    policy: str = POLICY,
+    *,
+    tools: Callable[["Stage"], str] | None = None,
+    ports: tuple[int, int] = (0, 0),
 ) -> AsyncIterator[Stage]:
     """Set everything up in this folder, run it, and stop it at the end.
 
-    `ports` are those of GitHub and of Placet; one that is taken, or 0, gives way to a free one.
+    `tools` declares those of another story than the customers'. `ports` are those of GitHub and of
+    Placet; one that is taken, or 0, gives way to a free one.
     """
     folder.mkdir(parents=True, exist_ok=True)
     world = World(folder / "github")
@@ -120,7 +127,7 @@ async def stage(
         app = people_and_repository(world, policy, f"http://127.0.0.1:{port}/webhook")
         here = Stage(folder, world, app, f"http://127.0.0.1:{port}")
         crm.make(here.database)
-        write_configuration(here, _tool(here))
+        write_configuration(here, (tools or _tool)(here))
         here.process = await stack.enter_async_context(running(here))
         added = await here.operator("agents", "add", AGENT, str(world.account("dana").id))
         here.token = added["token"]
@@ -202,6 +209,7 @@ async def running(here: Stage) -> AsyncIterator[asyncio.subprocess.Process]:
             str(here.config),
             stdout=log,
             stderr=log,
+            cwd=here.source,
             env=_environment(),
         )
     try:

@@ -126,10 +126,15 @@ class Town:
 
     def http(self) -> httpx.AsyncClient:
         """An agent's connection to Placet."""
-        assert self.app is not None  # noqa: S101 (for mypy)
-        transport = httpx.ASGITransport(app=self.app, raise_app_exceptions=False)
         headers = {"Authorization": f"Bearer {self.token}"}
-        return httpx.AsyncClient(transport=transport, base_url="http://placet", headers=headers)
+        return httpx.AsyncClient(
+            transport=self.transport(), base_url="http://placet", headers=headers
+        )
+
+    def transport(self) -> httpx.ASGITransport:
+        """The way to Placet's doors, while it runs."""
+        assert self.app is not None  # noqa: S101 (for mypy)
+        return httpx.ASGITransport(app=self.app, raise_app_exceptions=False)
 
     async def ask(self, tool: str, arguments: Any, **more: Any) -> httpx.Response:
         """Send one proposal as the agent does; the raw answer."""

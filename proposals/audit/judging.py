@@ -13,6 +13,7 @@ from proposals.receipt import PlanFile
 
 from .report import Finding
 from .signed import Said
+from .unasked import asks_nobody, unasked
 
 POLICIES = frozenset({"propose", "current"})
 GAP = timedelta(minutes=1)
@@ -21,6 +22,9 @@ GAP = timedelta(minutes=1)
 
 def refusals(start: Said, plan: PlanFile | None) -> Iterator[Finding]:
     """Why this start should never have been, by the people and rules that it records."""
+    if asks_nobody(start):
+        yield from unasked(start, plan)
+        return
     given = start.predicate.get("approvals")
     approvals = given if isinstance(given, list) else []
     if not approvals:

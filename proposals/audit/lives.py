@@ -12,6 +12,7 @@ from .judging import refusals
 from .ledger import File, Ledger
 from .report import Finding, Row
 from .signed import Keys, Said, read_plan
+from .unasked import asks_nobody, who_said_yes
 
 OUTCOME, UNDONE, CONTRADICTION = "outcome", "undone", "contradiction"
 _PENDING = "started, not ended"
@@ -48,10 +49,10 @@ class Life:
         last = self.settled
         outcome = _outcome(last) if last else _PENDING if start else "nothing recorded"
         outcome += ", undone" if undone else ""
-        people = tuple(_people(start.predicate.get("approvals"))) if start else ()
+        people = _yes(start) if start else ()
         numbers = tuple(s.seq for s in self.said)
         tool = plan or (self.plan.plan if self.plan else {})
-        return Row(self.id, _tool(tool), outcome, people, numbers, findings)
+        return Row(self.id, _tool(tool), outcome, tuple(people), numbers, findings)
 
 
 def checked(life: Life, ledger: Ledger, keys: Keys, newest: Said | None) -> Iterator[Finding]:
@@ -81,10 +82,9 @@ def _own_place(said: Said) -> Iterator[Finding]:
     elif said.text("created")[:7].replace("-", "/") != spot.month:
         yield said.finding("moved", "it lies in the folder of another month than its proposal's")
     hex_ = said.text("digest").removeprefix("sha256:")
-    subjects: list[JSON] = [
-        {"name": owner, "digest": {"sha256": hex_}},
-        {"name": "head", "digest": {"gitCommit": said.text("head")}},
-    ]
+    subjects: list[JSON] = [{"name": owner, "digest": {"sha256": hex_}}]
+    if not _pageless(said):
+        subjects.append({"name": "head", "digest": {"gitCommit": said.text("head")}})
     if said.statement["subject"] != subjects:
         yield said.finding("wrong_subject", "it is signed for another plan than it names")
 
@@ -104,7 +104,7 @@ def _same_plan(said: Said, life: Life) -> Iterator[Finding]:
 
 def _plan_at_head(life: Life, ledger: Ledger, keys: Keys) -> Iterator[Finding]:
     """The commit that people approved holds the plan, and a merged one is still in the history."""
-    for head in sorted({s.text("head") for s in life.said}):
+    for head in sorted({s.text("head") for s in life.said if not _pageless(s)}):
         if not _is_sha(head) or not (spot := life.said[0].spot):
             yield life.said[0].finding("no_head", "it names no commit that people approved")
             continue
@@ -124,6 +124,11 @@ def _plan_at_head(life: Life, ledger: Ledger, keys: Keys) -> Iterator[Finding]:
                 f"{life.id}: plan.json is not in the clone (it was never merged); the plan in its "
                 "signed statements was checked instead."
             )
+
+
+def _pageless(said: Said) -> bool:
+    """Whether it says of a call that asked nobody that no page shows it; others must have one."""
+    return asks_nobody(said) and said.predicate.get("head") is said.predicate.get("page") is None
 
 
 def _shown(file: File, life: Life, keys: Keys) -> Iterator[Finding]:
@@ -211,6 +216,11 @@ def _blob_sha(data: bytes) -> str:
 def _ids(approvals: JSON) -> set[tuple[str, str]]:
     listed = approvals if isinstance(approvals, list) else []
     return {(str(a.get("id")), str(a.get("key"))) for a in listed if isinstance(a, dict)}
+
+
+def _yes(start: Said) -> Sequence[str]:
+    """Who said yes to a start, as the table shows it."""
+    return who_said_yes(start) if asks_nobody(start) else _people(start.predicate.get("approvals"))
 
 
 def _people(approvals: JSON) -> Sequence[str]:

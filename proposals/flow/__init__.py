@@ -4,6 +4,7 @@ from .acquainting import caught_up, expired
 from .applying import read_back
 from .asking import Ask, propose, replan, revoke, same_call, withdraw
 from .asserting import barred, settle, settle_by_operator
+from .confirming import token_for
 from .deciding import advance
 from .elsewhere import catch_up, told_by_others
 from .ending import expiring
@@ -57,6 +58,7 @@ __all__ = [
     "settle_by_operator",
     "survey",
     "taken_down",
+    "token_for",
     "told_by_others",
     "undo",
     "unfreeze",

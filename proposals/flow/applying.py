@@ -3,7 +3,6 @@
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from checks.simulate import Scene
 from checks.verdict import Verdict
 from proposals.canonical import JSON
 from proposals.evidence import stamp
@@ -24,7 +23,7 @@ from .ending import told
 from .ground import Ports
 from .later import contradicted, not_known, undone
 from .scribing import fence
-from .statements import approvals, start_of
+from .statements import approvals
 from .veiling import known, seen, veiled
 
 AGAIN = timedelta(seconds=5)
@@ -34,10 +33,14 @@ GIVEN_UP = timedelta(days=7)
 UNRESOLVED = "outcome_unknown"
 
 
-async def run(ports: Ports, started: Proposal, verdict: Verdict, scene: Scene) -> timedelta | None:
-    """Write start.json and, only when it is ours, apply. The started proposal has one chance."""
+async def run(
+    ports: Ports, started: Proposal, verdict: Verdict, start: dict[str, JSON]
+) -> timedelta | None:
+    """Write start.json and, only when it is ours, apply. The started proposal has one chance.
+
+    `start` is what its statement says.
+    """
     by = approvals(verdict)
-    start = start_of(started, verdict, scene, ports.now())
     found = await fence(ports, started, start, verdict.valid_until)
     if found is Fence.ABSENT:
         why = "the start was not written to the ledger, or too late, so nothing was run"

@@ -12,6 +12,7 @@ from proposals.tools import BadArguments, Tool, UnknownTool
 from proposals.vault import SecretsLost
 
 from .aiming import aimed, same_page
+from .confirming import confirmed
 from .ending import end
 from .ground import DEFAULT_WAIT, Ports, Refusal
 from .planning import plan_first
@@ -25,6 +26,7 @@ class Ask:
     """One call as an agent makes it; `said` are its own words, `key` its idempotency key.
 
     `aim` is the page of somebody's that it is tied to; None: it gets a pull request of its own.
+    `token`: that of its preview, to start a call of mode `confirm`; None: to see the preview.
     """
 
     agent: Agent
@@ -34,6 +36,7 @@ class Ask:
     key: str | None = None
     parent: str | None = None
     aim: Aim | None = None
+    token: str | None = None
 
 
 async def propose(ports: Ports, ask: Ask) -> Proposal:
@@ -42,9 +45,14 @@ async def propose(ports: Ports, ask: Ask) -> Proposal:
     The proposal comes back pinned, or ended when its dry run gave no plan. Raises Refusal.
     """
     tool = _tool(ports, ask.tool)
+    if ask.token is not None and tool.mode != "confirm":
+        message = f"No token starts {tool.name}: it is of mode {tool.mode}."
+        raise Refusal("no_token_needed", message, "Leave confirm_token out.")
     if ask.aim and ask.key and (kept := ports.store.keyed(ask.agent.name, ask.key)):
         return _again(ports, kept, ask)  # its page may have moved since
     fresh = _proposal(ports, ask, tool, await aimed(ports, tool, ask.aim))
+    if ask.token is not None:
+        return await confirmed(ports, fresh, ask.token)
     if kept := ports.store.same_call(fresh, ports.now()):
         return _again(ports, kept, ask)
     if rejected := turned_down(ports, fresh):
@@ -149,6 +157,7 @@ def _proposal(ports: Ports, ask: Ask, tool: Tool, target: Target | None) -> Prop
         created=now,
         expires=now + DEFAULT_WAIT,
         salt=secrets.token_hex(16),
+        mode=tool.mode,
         said=ask.said,
         key=ask.key,
         parent=ask.parent,

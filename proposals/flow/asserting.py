@@ -45,8 +45,9 @@ def settle_by_operator(ports: Ports, proposal: Proposal, applied: bool, why: str
     if proposal.state is not State.UNKNOWN:
         hint = "Only an unknown outcome can be settled."
         raise Refusal("not_unknown", f"It is {proposal.state}.", hint, 409)
-    if proposal.at.number and not barred_by(ports, proposal.repository):
-        hint = f"Somebody who may decide must comment /resolve on {proposal.at.url}."
+    place = proposal.place
+    if place and place.number and not barred_by(ports, proposal.repository):
+        hint = f"Somebody who may decide must comment /resolve on {place.url}."
         raise Refusal("has_a_page", "Its people can settle it themselves.", hint, 409)
     by: dict[str, object] = {"operator": True, "why": why[:300]}
     return _on_the_word(ports, proposal, applied, "The operator of Placet says so.", by)

@@ -1,13 +1,14 @@
 """Deciding: look, judge, claim, plan again, look again, judge again, start."""
 
 import secrets
+from dataclasses import replace
 from datetime import timedelta
 
 from checks.reasons import Reason, Weight
 from checks.simulate import Scene
 from checks.verdict import Decision, Verdict, judge
 from proposals.canonical import Missing
-from proposals.lifecycle import Event, IllegalMoveError, State
+from proposals.lifecycle import ALIVE, Event, IllegalMoveError, State
 from proposals.plan import Proposal, difference, drifted
 from proposals.ports import ForgeError, Lost, PlanFailed, PolicyFile, Refused, Sight, Unavailable
 from proposals.store import Started, Step
@@ -24,6 +25,7 @@ from .opening import open_
 from .planning import plan_again
 from .recovering import pick_up
 from .shaking import put_back
+from .statements import start_of
 from .undoing import NO_UNDO
 
 TRIES = 3
@@ -39,7 +41,7 @@ async def advance(ports: Ports, id_: str) -> timedelta | None:
     from which the next call goes on.
     """
     proposal = ports.store.proposal(id_)
-    if proposal is None:
+    if proposal is None or id_ in ports.lines.running:
         return None
     proposal = await pick_up(ports, proposal)
     if bar := barred_by(ports, proposal.repository):
@@ -48,6 +50,8 @@ async def advance(ports: Ports, id_: str) -> timedelta | None:
     try:
         await acquaint(ports, proposal.repository)
         proposal = ports.store.proposal(id_) or proposal
+        if not proposal.asks and proposal.state in ALIVE:
+            return None  # it waits for its token, not for people
         if proposal.state is State.PINNED and proposal.expires > ports.now():
             proposal = await open_(ports, proposal)
             freed(ports, proposal)
@@ -85,7 +89,12 @@ async def decide(ports: Ports, proposal: Proposal) -> timedelta | None:
     people = await ports.forge.people(proposal, voices)
     first = _judged(ports, proposal, unlooked(proposal, voices, people))
     if first.decision is not Decision.APPROVED:
-        sight = await ports.forge.glance(proposal, voices, people)
+        try:
+            sight = await ports.forge.glance(proposal, voices, people)
+        except ForgeError:  # whoever asks why is told what is known without the page
+            blind = replace(unlooked(proposal, voices, people), unreadable=("the page",))
+            keep(ports, proposal, _judged(ports, proposal, blind))
+            raise
         freed(ports, proposal)
         verdict = _judged(ports, proposal, sight)
         if verdict.decision is not Decision.APPROVED:
@@ -117,7 +126,8 @@ async def settle_claim(ports: Ports, claimed: Proposal) -> timedelta | None:
             return await report(ports, current, verdict)
         keep(ports, current, verdict)
         if begin(ports, current, verdict):
-            return await run(ports, current, verdict, scene)
+            start = start_of(current, verdict, scene, ports.now())
+            return await run(ports, current, verdict, start)
         if (ports.store.proposal(claimed.id) or claimed).state is not State.CLAIMED:
             return None
     release(ports, claimed, "things kept changing while this was decided")

@@ -20,6 +20,8 @@ _EVENTS = {
     Reason.EXPIRED: Event.EXPIRED,
 }
 
+_LATE = "Nobody who could approve it did so in time."
+_LATE_UNASKED = "Its preview ran out before it was called again with its token."
 WORTH_A_WARNING = timedelta(hours=1)
 
 
@@ -56,8 +58,9 @@ def ended(
 
 def told(store: Store, proposal: Proposal, outcome: dict[str, Any]) -> list[Step]:
     """What GitHub must be told at an end: the receipt first, then what people see."""
-    if proposal.place is None:
-        return []
+    if proposal.place is None:  # then only what started without a page is worth a statement
+        unshown = not proposal.asks and outcome["outcome"] != "ended"
+        return [receipt(store, proposal, outcome)] if unshown else []
     return [receipt(store, proposal, outcome), Step("settle"), Step("show"), Step("tell")]
 
 
@@ -78,9 +81,8 @@ def expire(ports: Ports, unsure: Collection[int]) -> list[Proposal]:
     now = ports.now()
     waiting = (State.PINNED, State.OPEN)
     late = [p for p in ports.store.alive() if p.state in waiting and p.expires <= now]
-    why = "Nobody who could approve it did so in time."
     return [
-        end(ports, p, Event.EXPIRED, Reason.EXPIRED, why)
+        end(ports, p, Event.EXPIRED, Reason.EXPIRED, _LATE if p.asks else _LATE_UNASKED)
         for p in late
         if can(p.state, Event.EXPIRED) and p.repository not in unsure
     ]

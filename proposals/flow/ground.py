@@ -18,6 +18,8 @@ from proposals.tools import Catalog
 from proposals.vault import Vault
 
 DEFAULT_WAIT = timedelta(hours=24)
+SECOND = timedelta(seconds=1)
+"""GitHub's dates have whole seconds: what was said in the second of an edit is void too."""
 
 
 class Refusal(Exception):
@@ -37,6 +39,8 @@ class Lines:
         self._locks = defaultdict[int, asyncio.Lock](asyncio.Lock)
         self.planning: set[str] = set()
         """Proposals that this process is planning right now."""
+        self.running: set[str] = set()
+        """Proposals that are started on no worker's behalf right now: nobody else touches them."""
         self.looked: set[int] = set()
         """Repositories to whose ledger this process may write: it was as the store has it."""
         self.met: set[int] = set()
@@ -82,7 +86,7 @@ def facts(ports: Ports, proposal: Proposal, sight: Sight) -> Facts:
         effect=str(dict_of(proposal)["effect"]),
         digest=proposal.plan.digest,
         identities=proposal.identities | (agent.identities if agent else frozenset()),
-        valid_from=proposal.valid_from or place.opened,
+        valid_from=_valid_from(proposal, sight),
         expires=proposal.expires,
         pinned_head=place.head,
         head=sight.head,
@@ -107,6 +111,12 @@ def facts(ports: Ports, proposal: Proposal, sight: Sight) -> Facts:
         announced=place.announced,
         agent=proposal.agent,
     )
+
+
+def _valid_from(proposal: Proposal, sight: Sight) -> datetime:
+    """From when on what was said counts: after the last edit, though the words be back."""
+    known = proposal.valid_from or proposal.at.opened
+    return max(known, sight.edited + SECOND) if sight.edited else known
 
 
 def unlooked(proposal: Proposal, voices: Iterable[Voice], people: Mapping[int, Access]) -> Sight:

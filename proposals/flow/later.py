@@ -22,7 +22,7 @@ def not_known(ports: Ports, unknown: Proposal, outcome: dict[str, Any]) -> list[
 def undone(ports: Ports, undo: Proposal) -> None:
     """Sign on the original that an applied undo took it back, and show it on its page."""
     original = ports.store.proposal(undo.undoes or "")
-    if original is None or original.place is None:
+    if original is None or not _recorded(original):
         return
     by = {"proposal": undo.id, "digest": undo.plan.digest}
     said = {"fact": "undone", "undone_by": by, "at": (undo.outcome or {}).get("at")}
@@ -33,7 +33,7 @@ def undone(ports: Ports, undo: Proposal) -> None:
 def contradicted(ports: Ports, over: Proposal, outcome: dict[str, Any]) -> None:
     """Sign an answer that came after the outcome was settled otherwise; it changes nothing."""
     known = (over.outcome or {}).get("outcome")
-    if over.place is None or outcome["outcome"] == known:
+    if not _recorded(over) or outcome["outcome"] == known:
         return
     said = {**outcome, "fact": "contradiction"}
     why = f"{over.id} was recorded as {known}, and then its tool said: {outcome['outcome']}"
@@ -41,3 +41,8 @@ def contradicted(ports: Ports, over: Proposal, outcome: dict[str, Any]) -> None:
     with ports.store.tx():
         ports.store.post(over.id, [receipt(ports.store, over, said)], ports.now())
         ports.store.trouble(found, ports.now())
+
+
+def _recorded(proposal: Proposal) -> bool:
+    """Whether the ledger tells of it: it was shown to people, or started without asking them."""
+    return proposal.place is not None or not proposal.asks

@@ -1,5 +1,6 @@
 """Planning: the dry run of a call, or of taking one back; twice at first, and again at the end."""
 
+from proposals.confirm import LIVES
 from proposals.lifecycle import Event, State
 from proposals.plan import Pinned, Proposal
 from proposals.ports import Done, PlanFailed
@@ -36,6 +37,8 @@ async def _planned(ports: Ports, fresh: Proposal, tool: Tool) -> Proposal:
     original = ports.store.proposal(fresh.undoes or "")
     summary = undo_title(original.summary) if original else title(tool, plan.plan)
     changes = pinned(ports, fresh, plan) | {"summary": summary}
+    if fresh.mode == "confirm":
+        changes["expires"] = ports.now() + LIVES
     return ports.store.move(fresh.id, Event.PLANNED, ports.now(), **changes)
 
 

@@ -93,7 +93,7 @@ def proposal_of(predicate: Mapping[str, JSON], outcome: dict[str, Any] | None) -
         outcome=said,
         reason=said.get("reason"),
         why=str(said.get("why", ""))[:300],
-        target=kept.target.target(kept.page.url) if kept.target else None,
+        target=kept.target.target(kept.page.url if kept.page else "") if kept.target else None,
     )
 
 
@@ -214,13 +214,15 @@ class _Kept(_Read):
     asked_by: dict[str, Any] | None
     summary: str
     nonce: str | None
-    head: str
+    head: str | None
     plan: dict[str, Any]
-    page: _Page
+    page: _Page | None
     target: _Target | None = None
 
-    def place(self) -> Place:
-        """Where it stands."""
+    def place(self) -> Place | None:
+        """Where it stands; None for what no page shows."""
+        if self.head is None or self.page is None:
+            return None
         page, branch = self.page, "" if self.target else f"placet/p/{self.proposal}"
         return Place(
             branch,

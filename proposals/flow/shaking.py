@@ -1,10 +1,10 @@
 """Shaking: what somebody did to our page stays done, even when it was put back before we looked.
 
-A look shows the page as it is now. What was there in between is known by its delivery alone, and a
-yes that was given meanwhile was given to another page.
+A yes that was given while the page said something else was given to another page. A look shows the
+date of the last edit as well; each single one is known, and counted, by its delivery.
 """
 
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from checks.reasons import Reason
 from proposals.lifecycle import ALIVE, FINAL, Event
@@ -12,16 +12,13 @@ from proposals.plan import Proposal
 from proposals.store import Step
 
 from .ending import end
-from .ground import Ports
-
-# GitHub's dates have whole seconds: what was said in the same second is void too.
-_SECOND = timedelta(seconds=1)
+from .ground import SECOND, Ports
 
 
 def void(ports: Ports, proposal: Proposal, at: datetime) -> None:
     """Let nothing count that was said up to this moment; what is void already stays so."""
     now = ports.store.proposal(proposal.id) or proposal
-    until = max(at + _SECOND, now.valid_from or at)
+    until = max(at + SECOND, now.valid_from or at)
     if now.state not in FINAL:
         ports.store.note(now.id, valid_from=until)
 

@@ -52,6 +52,17 @@ def start_of(proposal: Proposal, verdict: Verdict, scene: Scene, now: datetime) 
     }
 
 
+def start_unasked(proposal: Proposal, evidence: dict[str, JSON], now: datetime) -> dict[str, JSON]:
+    """What start.json says of a start that nobody was asked about."""
+    return {
+        **_shown(proposal),
+        "nonce": proposal.nonce,
+        "plan": proposal.plan.plan,
+        **evidence,
+        "started": stamp(now),
+    }
+
+
 def end_of(proposal: Proposal, outcome: dict[str, Any]) -> dict[str, JSON]:
     """What end.json says: the receipt, with the plan inside; a later fact says which in `fact`."""
     return {
@@ -81,7 +92,9 @@ def file_of(
     """
     line: list[JSON] = [*signer.before]
     keyed = {**predicate, "key": signer.public_pem().decode(), "keys": line}
-    subjects = {proposal.id: proposal.plan.digest, "head": f"gitCommit:{proposal.at.head}"}
+    subjects = {proposal.id: proposal.plan.digest}
+    if proposal.place:
+        subjects["head"] = f"gitCommit:{proposal.place.head}"
     said = statement(PREDICATE_START if kind == "start" else PREDICATE_END, subjects, keyed)
     return statement_file(said, sign(said, signer)), digest(said)
 
@@ -115,9 +128,12 @@ def _shown(proposal: Proposal) -> dict[str, JSON]:
     """What `_about` holds, which commit people saw on which page, and the versions that wrote it.
 
     None of it stands in plan.json, which is the same at every try. `pull_request` is null on a bare
-    commit.
+    commit; all of it is when no people were asked.
     """
-    place = proposal.at
+    place = proposal.place
+    if place is None:
+        unseen: dict[str, JSON] = {"summary": proposal.summary, "head": None, "page": None}
+        return {**_about(proposal), **unseen, "versions": VERSIONS}
     page: dict[str, JSON] = {
         "pull_request": place.number or None,
         "url": place.url,

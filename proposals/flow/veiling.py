@@ -29,8 +29,8 @@ class Known:
     @property
     def arguments(self) -> JSON:
         """The arguments as the agent sent them."""
-        plan = self.content.get("plan")
-        return plan["arguments"] if plan else self.content["arguments"]
+        found: JSON = (self.content.get("plan") or self.content)["arguments"]
+        return found
 
     @property
     def plan(self) -> dict[str, JSON]:

@@ -42,7 +42,8 @@ class Asked(Outbox):
     def same_call(self, proposal: Proposal, now: datetime) -> Proposal | None:
         """The proposal that this call already has: by key for ever, else while it is alive.
 
-        For the repeat window after its end too, unless the world had changed: that is tried again.
+        For the repeat window after its end too, unless the world had changed or a preview only ran
+        out: that is tried again.
         """
         if proposal.undoes is not None:
             return self.undo_of(proposal.undoes)
@@ -55,7 +56,8 @@ class Asked(Outbox):
             AND key IS NULL AND ((state IN {_LIVE} AND expires > :now)
             OR state IN ('started', 'unknown')
             OR (ended > :since AND coalesce(reason, '')
-                NOT IN ('drifted', 'tool_changed', 'superseded')))
+                NOT IN ('drifted', 'tool_changed', 'superseded')
+                AND NOT (mode = 'confirm' AND coalesce(reason, '') = 'expired')))
             AND undone_by IS NULL ORDER BY created DESC LIMIT 1"""  # noqa: S608
         since = ms(now - self.repeat_window)
         call = _call(proposal)

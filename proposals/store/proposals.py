@@ -91,6 +91,17 @@ class Life(Asked, Confirmations):
         )
         return [proposal_of(r) for r in rows]
 
+    def opening(self) -> list[Proposal]:
+        """What is planned and is about to be shown to people, oldest first.
+
+        A preview waits for its token instead.
+        """
+        rows = self.rows(
+            "SELECT * FROM proposal WHERE state = 'pinned' AND mode NOT IN ('confirm', 'announce')"
+            " ORDER BY created, id"
+        )
+        return [proposal_of(r) for r in rows]
+
     def on(self, repository: int, number: int) -> list[Proposal]:
         """The proposals on this pull request, oldest first: its own one, or all tied to it."""
         rows = self.rows(
@@ -188,6 +199,10 @@ class Life(Asked, Confirmations):
         """Every move of a proposal: at (ms), event, source, target, why."""
         sql = "SELECT at, event, source, target, why FROM history WHERE proposal = :p ORDER BY seq"
         return self.rows(sql, p=id_)
+
+    def holds_secrets(self) -> bool:
+        """Whether something of a proposal is sealed here."""
+        return self.row("SELECT id FROM proposal WHERE sealed != '' LIMIT 1") is not None
 
     def counts(self) -> dict[str, int]:
         """How many proposals are in each state, and what waits in the inbox and the outbox."""

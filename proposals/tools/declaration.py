@@ -132,8 +132,6 @@ class Tool(BaseModel):
     @model_validator(mode="after")
     def _whole(self) -> Self:
         fit(self)
-        if self.mode != "approve":
-            raise ValueError(f'mode = "{self.mode}" is not built yet; use "approve" or leave it')
         return self
 
     @property
@@ -174,12 +172,14 @@ class Tool(BaseModel):
         said["targets"] = sorted(self.targets)  # one taken off stops what is tied to it
         said["env"] = {"plan": sorted(self.plan_env), "apply": sorted(self.apply_env)}
         hidden: dict[str, JSON] = {"secrets": [*sorted(self.secrets)]} if self.secrets else {}
+        grave: dict[str, JSON] = {"touches": [*sorted(self.touches)]} if self.touches else {}
         return {
             "name": self.name,
             "kind": self.kind,
             "effect": self.effect,
             "definition": digest(said),
             "undo": self.undo,
+            **grave,
             **hidden,
         }
 

@@ -15,6 +15,24 @@ def fit(tool: "Tool") -> None:
         _read(tool)
     elif tool.absent or tool.memo or tool.retries or tool.fallback:
         raise ValueError("absent, memo, retries and fallback belong to tools that only read")
+    if tool.mode != "approve":
+        _unasked(tool)
+
+
+def _unasked(tool: "Tool") -> None:
+    """Refuse what is too grave to be done before a person has approved it."""
+    instead = 'use mode = "approve" or leave mode out'
+    if tool.mode == "announce":
+        raise ValueError(f'mode = "announce" is not built yet; {instead}')
+    if tool.effect != "write":
+        raise ValueError(f'mode = "{tool.mode}" is for effect = "write" alone; {instead}')
+    if tool.touches:
+        raise ValueError(
+            f'mode = "{tool.mode}" is for tools that touch none of spend, contact, start and '
+            f"delete; {instead}"
+        )
+    if tool.targets:
+        raise ValueError(f'mode = "{tool.mode}" asks on no page, so it has no targets; {instead}')
 
 
 def _command(tool: "Tool") -> None:

@@ -71,6 +71,15 @@ class Installation:
     suspended_by: int | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Renaming:
+    """A pull request got another title."""
+
+    at: datetime
+    before: str
+    after: str
+
+
 @dataclass(slots=True)
 class Pull:
     """A pull request; `fork` is the repository of a head that lives elsewhere."""
@@ -96,6 +105,9 @@ class Pull:
     teams: list[int] = field(default_factory=list)
     labels: list[str] = field(default_factory=list)
     fork: int | None = None
+    body_edited_at: datetime | None = None
+    """When anybody last changed the body; only GraphQL tells."""
+    renamings: list[Renaming] = field(default_factory=list)
 
 
 @dataclass(slots=True)

@@ -84,6 +84,9 @@ class Description:
             return dict(value)
         unknown = value.keys() - members.keys()
         if unknown and not isinstance(value, Known):
+            if isinstance(further := schema.get("additionalProperties"), dict):
+                members = {**members, **dict.fromkeys(sorted(unknown), further)}
+                return self._object({**schema, "properties": members}, value, name)
             raise SchemaError(f"{name or 'the object'} has no member {', '.join(sorted(unknown))}")
         required = set(schema.get("required", ()))
         if isinstance(value, Known):

@@ -79,7 +79,6 @@ async def test_words_that_only_look_like_a_yes(here: Town, box: Box, words: str)
     assert box.runs == 0
 
 
-@pytest.mark.xfail(reason="open: GitHub's REST API shows no edit of a page but by its delivery")
 async def test_edits_that_are_heard_of_late(here: Town, box: Box) -> None:
     seen = await here.propose("box.add", {"n": 4})
     number, words, noor = here.number(seen), here.pull(seen).body, here.person("noor")

@@ -48,6 +48,8 @@ ANY = "require: [{approvals: 1}]"
             id="the-one-in-both-moves-over"),
         pytest.param(["{tools: [x.*], require: [{approvals: 2, from: [user:ann, team:acme/d]}]}"],
             [], id="a-team-may-be-large"),
+        pytest.param(["{tools: [x.*], require: [{approvals: 3, from: [user:ann, team:acme/d]}]}"],
+            [], id="a-team-is-more-than-one-person"),
         pytest.param(["{tools: ['*'], require: [{approvals: 3}]}"], [], id="anybody"),
     ],
 )  # fmt: skip

@@ -327,8 +327,9 @@ def test_no_setting_reaches_the_policy_that_lets_everything_run() -> None:
     assert [p for p in shell.rglob("*.py") if "always_approve" in p.read_text()] == []
 
 
-def test_reads_are_run_by_what_the_gate_is_given_and_by_recipes_alone() -> None:
+def test_no_agent_reads_past_the_gate() -> None:
     root = Path(calls.__file__).parents[1]
     product = [p for room in ("proposals", "webhook_app") for p in (root / room).rglob("*.py")]
     run = {str(p.relative_to(root)) for p in product if "runner.read" in p.read_text()}
-    assert run == {"proposals/registry.py", "webhook_app/app/toolbox.py"}
+    recipes, operator = "webhook_app/app/toolbox.py", "webhook_app/doors/previewing.py"
+    assert run == {"proposals/registry.py", recipes, operator}

@@ -81,7 +81,8 @@ def test_the_example_of_the_contract_is_read() -> None:
         60,
         "default",
     )
-    assert rows.identity().keys() == {"name", "kind", "effect", "definition", "undo"}
+    assert crm.identity().keys() == {"name", "kind", "effect", "definition", "undo"}
+    assert rows.identity().keys() - crm.identity().keys() == {"touches"}
     assert (rows.identity()["undo"], crm.identity()["undo"]) == (True, False)
     assert rows.undo_identity() == {**rows.identity(), "undo": False, "verb": "undo"}
 
@@ -103,7 +104,18 @@ def test_whether_a_module_can_undo_is_not_declared() -> None:
         pytest.param({"xyzzy": 1}, r'unknown key "xyzzy"\.$', id="unknown-and-near-nothing"),
         pytest.param({"secrets": ["/a"]}, "a secret is a pointer below", id="secrets-are-somewhere"),
         pytest.param({"pre": [{"id": "a", "tool": "db.x"}]}, "does these things itself", id="no-recipe-for-a-command"),
-        pytest.param({"mode": "confirm"}, 'mode = "confirm" is not built', id="only-approve"),
+        pytest.param(
+            {"mode": "confirm", "effect": "destructive"}, 'for effect = "write" alone',
+            id="nothing-destructive-unasked",
+        ),
+        pytest.param(
+            {"mode": "confirm", "effect": "write", "touches": ["contact"]},
+            "touch none of spend", id="nothing-that-touches-unasked",
+        ),
+        pytest.param(
+            {"mode": "confirm", "effect": "write", "touches": [], "targets": ["acme/shop"]},
+            "no targets", id="a-confirmation-has-no-page",
+        ),
         pytest.param({"mode": "yolo"}, "mode", id="no-such-mode"),
         pytest.param({"kind": None}, "needs kind", id="a-kind-is-needed"),
         pytest.param({"effect": None}, "effect", id="an-effect-is-needed"),

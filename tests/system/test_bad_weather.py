@@ -217,7 +217,7 @@ async def test_an_approval_seen_on_github_without_its_delivery_counts_for_nothin
     assert box.runs == 0
     assert not any("@lee" in said for said in here.comments(seen)), "it may be on its way"
     here.world.clock.advance(timedelta(minutes=1))
-    await here.person("sam").review(REPOSITORY, number, "COMMENT", "looking")
+    await here.person("sam").review(REPOSITORY, number, "APPROVE")
     await here.rest()
     assert sum("@lee" in said and "again" in said for said in here.comments(seen)) == 1
 

@@ -386,9 +386,9 @@ async def test_our_own_tools_refuse_in_words(
 
 
 async def test_every_door_gives_one_call_the_same_result(scene: Scene, agent: Client) -> None:
-    with Placet(scene.url, scene.town.token) as placet:
+    with Placet(scene.url, scene.town.token, session="s") as placet:
         ask = asyncio.to_thread
-        read = await ask(placet.call, "cal.list_events", {}, session="s")
+        read = await ask(placet.call, "cal.list_events", {})
         assert (read["status"], read["executed"]) == ("read", True)
         assert read["result"]["structuredContent"] == await call(agent, "cal__list_events", {})
         over_http = await ask(placet.call, "cal.create_event", {"title": "party"})

@@ -305,9 +305,9 @@ def test_a_prompts_hook_opens_a_turn_and_prints_the_facts_of_the_one_before(
         "Facts from Placet about the turn before:",
         "Changes this turn (0 applied): none",
     ]
-    with Placet(server[1], token) as agent:
-        asked = agent.call("rows.update", {"ids": [71]}, session="c-1")
-        assert agent.turn("look", session="c-1")["report"]["turn"] == asked["turn_report"]["turn"]
+    with Placet(server[1], token, session="c-1") as agent:
+        asked = agent.call("rows.update", {"ids": [71]})
+        assert agent.turn("look")["report"]["turn"] == asked["turn_report"]["turn"]
         agent.withdraw(asked["proposal"], reason="not needed")
     second = hooked(prompt, **env)
     assert f"- rows.update ({asked['proposal']}): NOT DONE: not needed" in second.stdout
@@ -322,8 +322,8 @@ def test_a_stops_hook_sends_the_model_back_once_and_only_for_a_draft(
     stop = event | {"hook_event_name": "Stop", "stop_hook_active": False}
     hooked(event, **env)
     assert hooked(stop, **env).stdout == ""
-    with Placet(server[1], token) as agent:
-        draft = agent.call("rows.update", {}, session="c-2")
+    with Placet(server[1], token, session="c-2") as agent:
+        draft = agent.call("rows.update", {})
         assert draft["status"] == "draft"
         assert "<pending>\nNot done" in hooked(event, **env).stdout
         assert hooked(stop | {"stop_hook_active": True}, **env).stdout == ""
@@ -331,8 +331,8 @@ def test_a_stops_hook_sends_the_model_back_once_and_only_for_a_draft(
         assert said["decision"] == "block"
         assert "There are three ways on." in said["reason"]
         assert hooked(stop, **env).stdout == ""
-        [kept] = agent.turn("look", session="c-2")["report"]["pending_drafts"]
-        assert agent.discard(kept["draft"], session="c-2")["_verification"]["ok"]
+        [kept] = agent.turn("look")["report"]["pending_drafts"]
+        assert agent.discard(kept["draft"])["_verification"]["ok"]
 
 
 @pytest.mark.parametrize(

@@ -253,6 +253,9 @@ async def test_tools_are_listed_without_their_commands(placet: Running) -> None:
     said = (await placet.get("/v1/tools")).json()["tools"]
     assert [(t["name"], t["gated"]) for t in said] == [("rows.read", False), ("rows.update", True)]
     assert "rows.py" not in json.dumps(said)
+    assert [t["wire"] for t in said] == ["rows__read", "rows__update"]
+    assert "calling it changes nothing" in said[1]["description"]
+    assert "Placet" not in said[0]["description"]
 
 
 async def test_the_description_names_every_way_in(placet: Running) -> None:

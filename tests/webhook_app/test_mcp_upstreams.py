@@ -363,3 +363,26 @@ async def test_closing_leaves_no_process(tmp_path: Path) -> None:
         pid = await here.pid()
     with pytest.raises(ProcessLookupError):
         os.kill(pid, 0)
+
+
+@pytest.mark.parametrize(
+    ("more", "told"),
+    [
+        pytest.param({}, "on stderr: hunter22", id="as-they-are"),
+        pytest.param(
+            {"secrets": ["/arguments/token"]},
+            "on stderr: 9 bytes, not told here",
+            id="not-of-one-that-is-given-secrets",
+        ),
+    ],
+)
+async def test_the_last_words_of_a_server_are_in_the_log(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, more: dict[str, Any], told: str
+) -> None:
+    caplog.set_level("INFO")
+    tools = {"bad": {"put": {"effect": "write", **more}}}
+    command = [sys.executable, "-c", "import sys; print('hunter22', file=sys.stderr)"]
+    async with running(tmp_path, tools, bad={"command": command}):
+        pass
+    assert told in caplog.text
+    assert ("hunter22" in caplog.text) is not bool(more)

@@ -147,6 +147,14 @@ def test_a_weak_webhook_secret_refuses_the_start(folder: Path, secret: str, word
             id="unknown-in-floor",
         ),
         pytest.param(
+            MINIMAL
+            + TOOL.replace('"write"', '"write"\nmode = "confirm"')
+            + "[policy_floor.write]\napprovals = 1\n",
+            '[tool.db.update_rows] has mode = "confirm", which asks nobody, and '
+            "[policy_floor.write] wants approvals",
+            id="a-floor-that-a-mode-would-pass-by",
+        ),
+        pytest.param(
             MINIMAL + '[repository.default]\nname = "acme/x"\n',
             '[repository.default] has an unknown key "name". Known are: id.',
             id="unknown-in-repository",

@@ -30,6 +30,7 @@ from .forge import GitHub, github
 from .key import key_path, signing_key
 from .memory import StoredMemory
 from .missed import Missed
+from .secret_keys import secrets_path, vault
 from .toolbox import prove, toolbox
 
 SWEEP = timedelta(minutes=1)
@@ -109,6 +110,7 @@ async def _hall(
         floors={effect: f.policy() for effect, f in settings.policy_floor.items()},
         machines=settings.machines,
         caps=Caps(settings.max_waiting, settings.max_cost),
+        vault=vault(secrets_path(settings.store), needed=store.holds_secrets()),
     )
     if isinstance(here.forge, GitHubForge):
         here.forge.remember(StoredMemory(ports))

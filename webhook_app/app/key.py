@@ -1,4 +1,4 @@
-"""The key that signs statements: made at the first start, kept beside the store, replaced by hand."""
+"""The key that signs statements: made at the first start, kept beside the store, replaceable."""
 
 import json
 import os
@@ -25,7 +25,7 @@ def signing_key(path: Path) -> Signer:
     """
     try:
         if not path.exists():
-            _write(path, _pem(Ed25519PrivateKey.generate()))
+            write_whole(path, _pem(Ed25519PrivateKey.generate()))
         if path.stat().st_mode & 0o077:
             raise SettingsError(
                 f"others can read the signing key {path}; they could sign statements. "
@@ -52,8 +52,8 @@ def new_key(path: Path, now: datetime) -> Signer:
     old = signing_key(path)
     new = succeed(old, Signer(Ed25519PrivateKey.generate()), now)
     try:
-        _write(_line_path(path), json.dumps(new.before, indent=2).encode())
-        _write(path, _pem(new.private))
+        write_whole(_line_path(path), json.dumps(new.before, indent=2).encode())
+        write_whole(path, _pem(new.private))
     except OSError as error:
         raise SettingsError(f"{path} cannot be replaced: {error.strerror}") from None
     return new
@@ -80,7 +80,7 @@ def _pem(key: Ed25519PrivateKey) -> bytes:
     return key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
 
 
-def _write(path: Path, data: bytes) -> None:
+def write_whole(path: Path, data: bytes) -> None:
     """Write beside its place and put it there whole: a half-written one is never found."""
     draft = path.with_name(f"{path.name}.{os.getpid()}")
     draft.unlink(missing_ok=True)

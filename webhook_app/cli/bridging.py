@@ -5,6 +5,7 @@ import os
 import typer
 
 from .asking import server
+from .importing import import_client, print_snippet
 from .say import give_up
 
 mcp = typer.Typer(
@@ -27,3 +28,7 @@ def bridge(context: typer.Context) -> None:
         give_up("the MCP library is not installed. Run: pip install placet[mcp]")
     # Claude Code names its conversation; the name goes to Placet and no further.
     anyio.run(relay, url, token, os.environ.get("CLAUDE_CODE_SESSION_ID"))
+
+
+mcp.command("import")(import_client)
+mcp.command("snippet")(print_snippet)

@@ -8,18 +8,14 @@ import json
 import os
 import sys
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Literal
 
 import typer
 
-from webhook_app.client import Placet, PlacetError
+from webhook_app.client import Placet, PlacetError, not_confirmed, read_facts
 
 hook = typer.Typer(help="Commands for the hooks of agents' programs.", no_args_is_help=True)
 
-NOT_CONFIRMED = (
-    "Placet could not be asked ({code}): nothing is confirmed. Say of nothing that it was done,"
-    " and tell the user that Placet must be looked at."
-)
 _MOST = 9_000
 """Characters of context that arrive whole."""
 
@@ -46,7 +42,7 @@ def prompted(event: Mapping[str, Any]) -> str:
     try:
         told = _asked("open", event)
     except PlacetError as error:
-        return NOT_CONFIRMED.format(code=error.code)
+        return not_confirmed(error)
     return _whole(f"Facts from Placet about the turn before:\n{told['text']}\n{told['pending']}")
 
 
@@ -55,23 +51,20 @@ def stopped(event: Mapping[str, Any]) -> dict[str, Any] | None:
     try:
         told = _asked("guard", event)
     except PlacetError as error:
-        return {"systemMessage": NOT_CONFIRMED.format(code=error.code)}
+        return {"systemMessage": not_confirmed(error)}
     if not told["correction"]:
         return None
     return {"decision": "block", "reason": _whole(f"{told['correction']}\n{told['text']}")}
 
 
-def _asked(action: str, event: Mapping[str, Any]) -> dict[str, str]:
+def _asked(action: Literal["open", "guard"], event: Mapping[str, Any]) -> Mapping[str, Any]:
     """Ask the server; PlacetError also when it is not known or is none of ours."""
     url, token = os.environ.get("PLACET_URL"), os.environ.get("PLACET_TOKEN")
     if not (url and token):
         raise PlacetError("not_set_up", "PLACET_URL and PLACET_TOKEN are not set.")
-    session = event.get("session_id")
-    with Placet(url, token) as placet:
-        told = placet.turn(action, session=session if isinstance(session, str) else None)
-    if not {"text", "pending", "correction"} <= told.keys():
-        raise PlacetError("not_placet", "The answer is not Placet's.")
-    return told
+    said = event.get("session_id")
+    with Placet(url, token, session=said if isinstance(said, str) else None) as placet:
+        return read_facts(placet.turn(action))
 
 
 def _event(data: bytes) -> Mapping[str, Any]:

@@ -20,28 +20,40 @@ ConfigOption = Annotated[
 agents = typer.Typer(no_args_is_help=True, help="Add, list and revoke agents.")
 
 
-def call(config: Path | None, method: str, path: str, body: Any = None) -> dict[str, Any]:
+class Unanswered(Exception):
+    """No server answers, or it refuses; the words are for the operator."""
+
+
+def call(
+    config: Path | None, method: str, path: str, body: Any = None, seconds: float = 30.0
+) -> dict[str, Any]:
     """Ask the server that owns the store; where none runs, say so and exit."""
     try:
-        store = store_path(config)
-    except SettingsError as error:
+        return ask(store_path(config), method, path, body, seconds)
+    except (SettingsError, Unanswered) as error:
         give_up(str(error))
+
+
+def ask(
+    store: Path, method: str, path: str, body: Any = None, seconds: float = 30.0
+) -> dict[str, Any]:
+    """What the server of a store answers; Unanswered."""
     listening = str(store.with_name(store.name + ".sock"))
     absent = (
         f"no server answers for the store {store}. Start it with `placet serve`, or name your "
         f"{FILE} with --config."
     )
     if not _listens(listening):
-        give_up(absent)
+        raise Unanswered(absent)
     transport = httpx.HTTPTransport(uds=listening)
     try:
-        with httpx.Client(transport=transport, base_url="http://placet", timeout=30.0) as http:
+        with httpx.Client(transport=transport, base_url="http://placet", timeout=seconds) as http:
             response = http.request(method, path, json=body)
             said = response.json()
     except (httpx.HTTPError, ValueError):
-        give_up(absent)
+        raise Unanswered(absent) from None
     if not response.is_success:
-        give_up(f"{said.get('detail', 'refused')} {said.get('hint', '')}".strip())
+        raise Unanswered(f"{said.get('detail', 'refused')} {said.get('hint', '')}".strip())
     return dict(said)
 
 
@@ -116,20 +128,6 @@ def status(
         print_proposal(said)
     else:
         _print_overview(said)
-
-
-def tools(config: ConfigOption = None, as_json: AsJson = False) -> None:  # noqa: FBT002
-    """List the declared tools; every other one is denied."""
-    said = call(config, "GET", "/tools")
-    if as_json:
-        print_json(said)
-        return
-    rows: list[tuple[object, ...]] = [("tool", "effect", "mode", "repository")]
-    rows += [
-        (t["name"], t["effect"], t["mode"] if t["gated"] else "runs", t["repository"] or "none")
-        for t in said["tools"]
-    ]
-    print_rows(rows)
 
 
 def _asked(proposal: str | None) -> dict[str, Any] | None:

@@ -12,6 +12,7 @@ from . import (
     asking,
     auditing,
     bridging,
+    doctoring,
     explaining,
     exporting,
     halting,
@@ -22,6 +23,7 @@ from . import (
     resolving,
     restoring,
     simulating,
+    tooling,
 )
 from .say import give_up
 
@@ -37,8 +39,9 @@ program.add_typer(policies.policy, name="policy")
 program.add_typer(keys.keys, name="keys")
 program.add_typer(hooking.hook, name="hook")
 program.add_typer(bridging.mcp, name="mcp")
+program.add_typer(tooling.tools, name="tools")
 program.command("status")(operators.status)
-program.command("tools")(operators.tools)
+program.command("doctor")(doctoring.doctor)
 program.command("freeze")(halting.freeze)
 program.command("unfreeze")(halting.unfreeze)
 program.command("resume")(halting.resume)

@@ -10,7 +10,7 @@ import structlog
 
 from proposals import answer
 from proposals.calls import Call, ConfirmationRequired, Denied, Status, deny_destructive
-from proposals.flow import Refusal
+from proposals.flow import Refusal, token_for
 from proposals.gate import Gate
 from proposals.lifecycle import State
 from proposals.plan import Proposal
@@ -25,6 +25,8 @@ from .turning import lacking, recorded, refused, reported, scope_of
 _log = structlog.get_logger("placet")
 _NAME = re.compile(r"[!-~]{1,255}")
 _LOOK = 0.05  # seconds between looks at a page that is about to stand
+_OPENING = frozenset({State.PLANNING, State.PINNED})
+_RUNNING = frozenset({State.PLANNING, State.CLAIMED, State.STARTED})
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +63,7 @@ async def called(here: Hall, call: Call) -> Came:
     try:
         heard = await gate(here).call(call)
     except ConfirmationRequired as pause:
-        said = held(await shown(here, pause.proposal, here.patience))
+        said = held(here, await shown(here, pause.proposal, here.patience), call.token)
         return Came(recorded(here, call, said))
     except (Unreached, Unreturned) as error:
         return Came(reported(here, scope_of(call), answer.read(call.tool, None, str(error))))
@@ -76,20 +78,28 @@ async def called(here: Hall, call: Call) -> Came:
     return Came(answer.read(call.tool, heard.value, heard.error), heard)
 
 
-def held(proposal: Proposal) -> dict[str, Any]:
-    """What an agent is told of a call that was held; applied, it was made before."""
-    # In mode `approve`, only a call that was made before can come back applied.
-    return answer.answer(proposal, already_applied=proposal.state is State.APPLIED)
+def held(here: Hall, proposal: Proposal, token: str | None) -> dict[str, Any]:
+    """What an agent is told of a call that was held; applied, it was made before.
+
+    `token` is what the call brought: then it is this very call that was applied. A preview that
+    waits for its token gets one, and nobody is told it twice.
+    """
+    before = proposal.state is State.APPLIED and token is None
+    fresh = token_for(here.ports, proposal)
+    return answer.answer(proposal, already_applied=before, token=fresh)
 
 
 async def shown(here: Hall, id_: str, seconds: float) -> Proposal:
-    """Wait until a proposal's page stands, or there will be none; or until the time is over."""
+    """Wait until there is something to tell of a proposal, or until the time is over.
+
+    Its page stands, or there will be none; where nobody is asked, it is planned, or has run.
+    """
     end = asyncio.get_running_loop().time() + seconds
     while True:
         found = here.store.proposal(id_)
         if found is None:
             raise LookupError(f"there is no proposal {id_}")
-        waits = found.state in {State.PLANNING, State.PINNED} and found.reason is None
+        waits = found.state in (_OPENING if found.asks else _RUNNING) and found.reason is None
         if not waits or asyncio.get_running_loop().time() >= end:
             return found
         await asyncio.sleep(_LOOK)

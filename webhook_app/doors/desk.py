@@ -23,7 +23,15 @@ class Desk:
         agent = self.here.store.agent(call.agent)
         if agent is None or agent.revoked:
             raise Refusal("agent_revoked", "The agent may not ask.", "Ask the operator.", 403)
-        ask = Ask(agent, call.tool, call.arguments, said=call.said, key=call.key, aim=call.aim)
+        ask = Ask(
+            agent,
+            call.tool,
+            call.arguments,
+            said=call.said,
+            key=call.key,
+            aim=call.aim,
+            token=call.token,
+        )
         return (await planned(self.here, ask)).id
 
     async def result(self, proposal: str) -> Heard:

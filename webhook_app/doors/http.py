@@ -25,6 +25,7 @@ from proposals.turn import Scope
 from .aimed import TARGET, Targeted
 from .calling import called, held, named
 from .hall import Caller, Hall, Here, body, is_json
+from .offering import description
 from .planned import in_time, planned, still_planning
 from .problem import Problem
 from .turning import Action, discarded, kept, recorded, reported, scope_of, turned
@@ -38,12 +39,16 @@ class _Strict(BaseModel):
 
 
 class Asking(_Strict):
-    """One call as an agent sends it; `reason` is shown to people as the agent's claim."""
+    """One call as an agent sends it; `reason` is shown to people as the agent's claim.
+
+    `confirm_token` starts a call of mode `confirm` that was previewed, once its user said yes.
+    """
 
     tool: Annotated[str, Field(min_length=1, max_length=200)]
     arguments: dict[str, Any]
     reason: Annotated[str, Field(max_length=2000)] = ""
     target: Annotated[Targeted | None, WithJsonSchema(TARGET)] = None
+    confirm_token: Annotated[str | None, Field(max_length=200)] = None
 
 
 class Calling(Asking):
@@ -79,11 +84,15 @@ async def propose(request: Request, here: Here, caller: Caller) -> JSONResponse:
     """
     asked = await _read(request, Asking)
     aim = asked.target.aim() if asked.target else None
-    ask = Ask(caller, asked.tool, asked.arguments, said=asked.reason, key=_key(request), aim=aim)
+    token = asked.confirm_token
+    ask = Ask(
+        caller, asked.tool, asked.arguments, asked.reason, _key(request), aim=aim, token=token
+    )
     made = Call(ask.tool, ask.arguments, _session(request), ask.key, caller.name)
     proposal = await planned(here, ask)
+    said = held(here, proposal, token)
     status_code = 202 if proposal.state is State.PLANNING else 200
-    return JSONResponse(recorded(here, made, held(proposal)), status_code=status_code)
+    return JSONResponse(recorded(here, made, said), status_code=status_code)
 
 
 @router.post("/calls", openapi_extra=_takes(Calling))
@@ -102,6 +111,7 @@ async def call(request: Request, here: Here, caller: Caller) -> dict[str, Any]:
         caller.name,
         asked.reason,
         aim,
+        asked.confirm_token,
     )
     try:
         return reported(here, scope_of(made), (await called(here, made)).said)
@@ -181,8 +191,16 @@ async def undo(proposal: str, request: Request, here: Here, caller: Caller) -> J
 
 @router.get("/tools")
 def tools(here: Here, caller: Caller) -> dict[str, Any]:  # noqa: ARG001 (the token is asked for)
-    """List the tools that are declared; every other one is denied."""
-    return {"tools": [described(tool) for tool in here.catalog.list()]}
+    """List the tools that are declared; every other one is denied.
+
+    `wire` is a name that every model interface takes; `description` is for the model.
+    """
+    return {"tools": [described(t) | _told(here, t) for t in here.catalog.list()]}
+
+
+def _told(here: Hall, tool: Tool) -> dict[str, Any]:
+    wire = here.settings.wire(tool.name)
+    return {"arguments": tool.offered, "wire": wire, "description": description(tool)}
 
 
 def _own(here: Hall, caller: Agent, proposal: str) -> Proposal:

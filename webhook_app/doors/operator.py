@@ -16,6 +16,7 @@ from proposals.ports import ForgeError
 from proposals.store import Agent, NameTaken
 from proposals.succession import claims
 from proposals.tools import Tool
+from webhook_app.github import GitHubForge, lacking
 
 from . import halting, previewing, resolving
 from .hall import Hall, Here, token_hash
@@ -98,6 +99,7 @@ def status(here: Here, proposal: str | None = None) -> dict[str, Any]:
     checks = {name: check() for name, check in here.ready.items()}
     latest = [answer(p) for p in here.store.proposals(limit=20)]
     stands = {"counts": here.store.counts(), "ready": checks, "latest": latest}
+    stands["upstreams"] = dict(here.upstreams())
     return stands | standing(here)
 
 
@@ -165,6 +167,17 @@ async def _policy(here: Hall, name: str, repository: int) -> dict[str, Any]:
     rules = len(found.policy.rules) if found.policy else 0
     said = {"problem": found.problem or None, "rules": rules, "guarded": file.guarded}
     return {"name": name, "id": repository, **said}
+
+
+@router.get("/app")
+async def app(here: Here) -> dict[str, Any]:
+    """Tell what the App lacks on GitHub, in words; asked just now."""
+    forge = here.ports.forge
+    try:
+        return {"lacking": await lacking(forge.places) if isinstance(forge, GitHubForge) else []}
+    except ForgeError as error:
+        why = f"GitHub did not say what the App may do: {error}"
+        raise Problem(503, "github_unread", why, "Try again when GitHub answers.") from None
 
 
 @router.get("/keys")

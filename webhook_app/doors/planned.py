@@ -7,6 +7,7 @@ from typing import Any
 import structlog
 
 from proposals import flow
+from proposals.confirm import hashed
 from proposals.flow import Ask, same_call
 from proposals.lifecycle import State
 from proposals.plan import Proposal
@@ -48,10 +49,17 @@ def _over(here: Hall, task: asyncio.Task[Proposal]) -> None:
     if not task.cancelled() and (error := task.exception()):
         _log.info("not asked", code=getattr(error, "code", "fault"), error=type(error).__name__)
     here.worker.wake()
+    for proposal in here.store.alive():  # what no worker began may have been left half-way
+        if not proposal.asks:
+            here.worker.nudge(proposal.id)
 
 
 def _planning(here: Hall, ask: Ask) -> Proposal:
-    """The proposal that a call still plans for."""
+    """The proposal that a call still plans for, or that its token is starting."""
+    if ask.token and (kept := here.store.confirmation(hashed(ask.token))):
+        started = here.store.proposal(kept.proposal)
+        if started is not None and started.agent == ask.agent.name:
+            return started
     for proposal in here.store.proposals(agent=ask.agent.name, state=State.PLANNING, limit=200):
         if _means(here, proposal, ask):
             return proposal

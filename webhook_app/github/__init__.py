@@ -3,6 +3,7 @@
 from .deliveries import DeliveryLog
 from .files import blob_sha
 from .forge import GitHubForge
+from .granted import lacking
 from .ledger import BRANCH as LEDGER
 from .online import shown
 from .places import Places
@@ -22,6 +23,7 @@ __all__ = [
     "Places",
     "Render",
     "blob_sha",
+    "lacking",
     "marked",
     "shown",
 ]

@@ -15,10 +15,12 @@ from pydantic import TypeAdapter, ValidationError
 from proposals.ports import ForgeError, Lost, Refused, Unavailable
 
 T = TypeVar("T")
-READS = frozenset({"GET"})
+QUERY = "QUERY"  # by GraphQL: a POST that changes nothing
+READS = frozenset({"GET", QUERY})
 LIMIT_PAUSE = 60.0
 _NOT_SENT = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout, httpx.ProxyError)
 _LIMITED = frozenset({403, 429})
+_NO = {"NOT_FOUND": 404, "FORBIDDEN": 403}
 _MOVED = range(300, 400)
 _OK = range(200, 300)
 
@@ -100,9 +102,11 @@ def broken(method: str, asked: str, error: BaseException) -> ForgeError:
 def judged(method: str, asked: str, response: httpx.Response, now: datetime) -> Reply:
     """The answer if it is a good one, else the ForgeError that it means."""
     status = response.status_code
-    if status in _OK:
-        return Reply(method, asked, status, response.headers, response.content)
     words = f"{asked}: {status} {_message(response)}"
+    if status in _OK:
+        if method == QUERY and (kinds := _errors(response)) is not None:
+            raise _queried_in_vain(kinds, words, response, now)
+        return Reply(method, asked, status, response.headers, response.content)
     if status in _MOVED:
         raise Refused(f"GitHub points elsewhere; redirects are not followed ({words})", status)
     if status in _LIMITED and (pause := _pause(response, now)) is not None:
@@ -111,6 +115,32 @@ def judged(method: str, asked: str, response: httpx.Response, now: datetime) -> 
     if status >= 500:  # noqa: PLR2004
         raise no_answer(method, words)
     raise Refused(f"GitHub refused ({words})", status, _code(status, words))
+
+
+def _errors(response: httpx.Response) -> frozenset[str] | None:
+    """What kinds of errors a GraphQL answer names; None when it names none at all."""
+    try:
+        body = json.loads(response.content)
+    except (ValueError, RecursionError):
+        return frozenset()
+    if not isinstance(body, dict) or "errors" not in body:
+        return None
+    listed = body["errors"] if isinstance(body["errors"], list) else []
+    return frozenset(str(error.get("type")) for error in listed if isinstance(error, dict))
+
+
+def _queried_in_vain(
+    kinds: frozenset[str], words: str, response: httpx.Response, now: datetime
+) -> ForgeError:
+    """The error for a query that was answered with errors, whatever data stands beside them."""
+    pause = _pause(response, now)
+    if "RATE_LIMITED" in kinds or pause is not None:
+        told = bool(response.headers.get("retry-after"))
+        wait = pause if pause is not None else LIMIT_PAUSE
+        return Limited(f"GitHub asks to wait {wait:.0f} s ({words})", wait, told=told)
+    if len(kinds) == 1 and (status := _NO.get(next(iter(kinds)))):
+        return Refused(f"GitHub refused ({words})", status, _code(status, words))
+    return no_answer(QUERY, words)
 
 
 def _code(status: int, words: str) -> str:

@@ -9,13 +9,14 @@ from typing import TypeAlias, TypeVar
 
 from checks.facts import Access, Stance, Standing, Surface, Voice
 from proposals.plan import Proposal
-from proposals.ports import ForgeError, PolicyFile, Refused, Sight
+from proposals.ports import ForgeError, PolicyFile, Refused, Sight, Unavailable
 
 from .deliveries import DeliveryLog
 from .files import read
 from .people import access_of, to_ask
 from .repository import NOT_FOUND, Repository
-from .shapes import Comment, Pull, Review
+from .shapes import Comment, Review
+from .shown import Shown
 from .standing import commented, pressed, reviewed, stands, untold, worded
 from .view import Render
 
@@ -58,6 +59,8 @@ class Looking:
         if isinstance(page, ForgeError):
             raise page
         pull, skew = page
+        if pull.newest_review < max(_reviews(voices), default=0):
+            raise Unavailable("GitHub showed the page as it was before a review that it told of")
         if isinstance(reviews, ForgeError):
             told = tuple(unread(v) if v.surface is Surface.REVIEW else v for v in voices)
         else:
@@ -65,7 +68,8 @@ class Looking:
             access = await self.people([v for v in told if v.stance is Stance.BLOCK], access)
         unreadable = ("the list of reviews",) if isinstance(reviews, ForgeError) else ()
         sight = self._sight(pull, told, access, unreadable, skew)
-        return await self.overheard(sight) if pull.comments > self.expected(voices) else sight
+        more = pull.comments.total_count > self.expected(voices)
+        return await self.overheard(sight) if more else sight
 
     def expected(self, voices: Sequence[Voice]) -> int:
         """How many comments the page has when nobody but us wrote any that was not delivered."""
@@ -114,8 +118,8 @@ class Looking:
         )
         return {voice.key: voice for group in groups for voice in group}
 
-    async def _page(self) -> tuple[Pull, timedelta]:
-        pull, reply = await self.repo.pull(self.proposal.at.number)
+    async def _page(self) -> tuple[Shown, timedelta]:
+        pull, reply = await self.repo.shown(self.proposal.at.number)
         if reply.date is None:
             raise Refused("GitHub's answer has no Date, so its clock is not known", reply.status)
         return pull, self.repo.client.now() - reply.date
@@ -142,24 +146,30 @@ class Looking:
 
     def _sight(
         self,
-        pull: Pull,
+        pull: Shown,
         voices: tuple[Voice, ...],
         access: dict[int, Access],
         unreadable: tuple[str, ...],
         skew: timedelta,
     ) -> Sight:
         return Sight(
-            head=pull.head.sha,
-            base=pull.base.ref,
-            is_open=pull.state == "open",
+            head=pull.head_ref_oid,
+            base=pull.base_ref_name,
+            is_open=pull.state == "OPEN",
             merged=pull.merged,
-            draft=pull.draft,
+            draft=pull.is_draft,
             view_intact=worded(pull, self.render, self.proposal),
+            edited=pull.edited,
             voices=voices,
             access=access,
             unreadable=unreadable,
             skew=skew,
         )
+
+
+def _reviews(voices: Sequence[Voice]) -> list[int]:
+    """GitHub's ids of the reviews that were delivered."""
+    return [voice.order for voice in voices if voice.surface is Surface.REVIEW]
 
 
 def said_no_more(voice: Voice, confirmed: Mapping[str, Voice]) -> bool:
@@ -176,7 +186,8 @@ async def policy_file(repo: Repository) -> PolicyFile:
     if file.data is None:
         return PolicyFile(None, file.sha, f"{POLICY} is too long to be read")
     try:
-        return PolicyFile(file.data.decode(), file.sha)
+        skew = repo.client.now() - file.date if file.date else None
+        return PolicyFile(file.data.decode(), file.sha, skew=skew)
     except UnicodeDecodeError:
         return PolicyFile(None, file.sha, f"{POLICY} is not text in UTF-8")
 

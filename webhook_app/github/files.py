@@ -4,6 +4,7 @@ import base64
 import binascii
 import hashlib
 from dataclasses import dataclass
+from datetime import datetime
 
 from proposals.ports import Refused
 
@@ -16,10 +17,14 @@ EXISTS = frozenset({409, 422})
 
 @dataclass(frozen=True, slots=True)
 class File:
-    """A file as GitHub has it; `data` is None beyond 1 MB, where only the blob's sha is known."""
+    """A file as GitHub has it, at `date` by GitHub's clock.
+
+    `data` is None beyond 1 MB, where only the blob's sha is known.
+    """
 
     sha: str
     data: bytes | None
+    date: datetime | None = None
 
     def same(self, data: bytes) -> bool:
         """Whether it holds exactly these bytes."""
@@ -54,7 +59,7 @@ async def read(repo: Repository, path: str, ref: str | None = None) -> File | No
     found = reply.read(Contents)
     if found.type != "file":
         raise Refused(f"{path} is a {found.type}, not a file", 422)
-    return File(found.sha, _bytes(found))
+    return File(found.sha, _bytes(found), reply.date)
 
 
 def _bytes(found: Contents) -> bytes | None:

@@ -41,6 +41,8 @@ from .tied import ANNOUNCEMENT, Tying, target_of
 from .tied_facts import TiedLooking
 from .view import Render
 
+_NOBODY: Mapping[int, Access] = MappingProxyType({})
+
 
 class GitHubForge:
     """The Forge over GitHub's REST API, as one App; use it inside `async with`.
@@ -110,6 +112,10 @@ class GitHubForge:
         """Look afresh whether a repository can be used; Refused with the `code` of what bars it."""
         await self._ledger.probe(await self.places.of(repository, fresh=True))
 
+    async def prepare(self, repository: int) -> None:
+        """Make the ledger branch where there is none yet: what opens no page needs it as well."""
+        await self._ledger.tip(await self.places.of(repository))
+
     async def resolve(self, repository: int, logins: Iterable[str]) -> Mapping[str, int | None]:
         """Read which account each login is now; None for one that no person has."""
         repo, asked = await self.places.of(repository), list(logins)
@@ -159,10 +165,7 @@ class GitHubForge:
         return await (await self._as_pinned(proposal)).people(voices)
 
     async def glance(
-        self,
-        proposal: Proposal,
-        voices: Sequence[Voice],
-        known: Mapping[int, Access] = MappingProxyType({}),
+        self, proposal: Proposal, voices: Sequence[Voice], known: Mapping[int, Access] = _NOBODY
     ) -> Sight:
         """Read what one cheap look shows: the page, the reviews, what the people may do.
 

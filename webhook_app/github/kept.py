@@ -10,6 +10,7 @@ from githubkit import AppAuthStrategy, GitHub, UnauthAuthStrategy
 from githubkit.auth import BaseAuthStrategy
 from githubkit.cache import MemCacheStrategy
 
+from .answer import QUERY
 from .setup import ForgeSettings
 
 A = TypeVar("A", bound=BaseAuthStrategy)
@@ -47,7 +48,17 @@ class Kept(GitHub[A]):
         headers: Mapping[str, str],
     ) -> httpx.Response:
         """Send one request as it is: no checks, limits or retries of githubkit's own."""
-        return await self._arequest(method, path, params=params, json=json, headers=headers)
+        url: str | httpx.URL = path
+        if method == QUERY:
+            method, url = "POST", graphql(self.config.base_url)
+        return await self._arequest(method, url, params=params, json=json, headers=headers)
+
+
+def graphql(api: httpx.URL) -> httpx.URL:
+    """Where GraphQL is: below the API, on GitHub Enterprise Server beside its `v3`."""
+    root = api.path.rstrip("/")
+    root = root.removesuffix("/v3") if root.endswith("/api/v3") else root
+    return api.copy_with(path=f"{root}/graphql")
 
 
 def as_app(

@@ -6,11 +6,12 @@ from typing import Any
 
 from proposals.ports import Refused, Unavailable
 
-from .answer import Reply
+from .answer import QUERY, Reply
 from .client import Client, Query
 from .pages import pages
 from .route import route
 from .shapes import Pull, Ref
+from .shown import PAGE, Queried, Shown
 from .tokens import Scope
 
 NOT_FOUND = 404
@@ -94,13 +95,26 @@ class Repository:
         self.check(pull)
         return pull, reply
 
+    async def shown(self, number: int) -> tuple[Shown, Reply]:
+        """A pull request with the dates of what was done to its words, and its answer."""
+        where = {"owner": self.owner, "name": self.name, "number": number}
+        reply = await self.reach(QUERY, ("graphql",), body={"query": PAGE, "variables": where})
+        found = reply.read(Queried).data.repository
+        self._same(found.database_id, private=found.is_private)
+        if found.pull_request.number != number:
+            raise Unavailable(f"GitHub answered about another page than {number}")
+        return found.pull_request, reply
+
     def check(self, pull: Pull) -> None:
         """Refuse a pull request of another repository, or of one that has become public."""
         there = pull.base.repo
-        if there is None or there.id != self.id:
+        self._same(there.id if there else 0, private=bool(there and there.private))
+
+    def _same(self, id_: int, *, private: bool) -> None:
+        if id_ != self.id:
             self.moved(self.id)
             raise Unavailable(f"{self.owner}/{self.name} is another repository now")
-        if not there.private and not self.client.settings.allow_public:
+        if not private and not self.client.settings.allow_public:
             self.moved(self.id)
             raise Refused(
                 f"{self.owner}/{self.name} has become public; see `allow_public`", 403, "public"

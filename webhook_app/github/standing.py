@@ -9,6 +9,7 @@ from checks.facts import Person, Stance, Standing, Surface, Voice
 from proposals.plan import Proposal
 
 from .shapes import Account, Comment, Pull, Review
+from .shown import Shown
 from .view import Render
 
 _STATES = {"APPROVED": Stance.APPROVE, "CHANGES_REQUESTED": Stance.BLOCK}
@@ -25,7 +26,7 @@ def lines(text: str | None) -> str:
     return (text or "").replace("\r\n", "\n").rstrip()
 
 
-def worded(pull: Pull, render: Render, proposal: Proposal) -> bool:
+def worded(pull: Pull | Shown, render: Render, proposal: Proposal) -> bool:
     """Whether a pull request still says what we wrote when it was opened."""
     same_title = pull.title == render.title(proposal)
     return same_title and lines(pull.body) == lines(render.body(proposal))

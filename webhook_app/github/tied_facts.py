@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
 
 from checks.facts import Access, Surface, Voice
@@ -17,6 +17,8 @@ from .standing import lines
 from .talk import comment_of
 from .tied import ANNOUNCEMENT
 
+SECOND = timedelta(seconds=1)  # by which GitHub's two dates of a comment differ without an edit
+
 
 class _Page(NamedTuple):
     """What a pull request or bare commit is right now."""
@@ -26,6 +28,14 @@ class _Page(NamedTuple):
     base: str = ""
     is_open: bool = True
     comments: int = 0
+
+
+class _Said(NamedTuple):
+    """Our announcement: whether it is gone, says what we wrote, and when it was last edited."""
+
+    gone: bool = False
+    intact: bool = True
+    edited: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,8 +80,8 @@ class TiedLooking(Looking):
         sight, said = await asyncio.gather(Looking.look(self, voices), tried(self._announcement()))
         if isinstance(said, ForgeError):
             return replace(sight, unreadable=(*sight.unreadable, "Placet's announcement"))
-        gone, intact = said
-        return replace(sight, is_open=sight.is_open and not gone, view_intact=intact)
+        is_open = sight.is_open and not said.gone
+        return replace(sight, is_open=is_open, view_intact=said.intact, edited=said.edited)
 
     async def _head(self) -> _Page:
         place = self.proposal.at
@@ -87,16 +97,25 @@ class TiedLooking(Looking):
             raise Refused("GitHub's answer has no Date, so its clock is not known", reply.status)
         return self.repo.client.now() - reply.date
 
-    async def _announcement(self) -> tuple[bool, bool]:
-        """Whether it is gone, and whether it says what we wrote; a bare commit has none."""
+    async def _announcement(self) -> _Said:
+        """What became of our announcement; a bare commit has none."""
         announced = self.proposal.at.announced
         if announced is None:
-            return False, True
+            return _Said()
         try:
             reply = await self.page.ask("GET", "issues", "comments", announced)
         except Refused as refused:
             if refused.status == NOT_FOUND:
-                return True, True
+                return _Said(gone=True)
             raise
         wanted = comment_of(self.proposal, ANNOUNCEMENT, self.render.announcement(self.proposal))
-        return False, lines(reply.read(Comment).body) == lines(wanted)
+        found = reply.read(Comment)
+        return _Said(intact=lines(found.body) == lines(wanted), edited=edited(found))
+
+
+def edited(comment: Comment) -> datetime | None:
+    """When a comment was last edited; None when never. Raises Refused when GitHub gives no date."""
+    if comment.created_at is None or comment.updated_at is None:
+        raise Refused(f"GitHub gave no dates of the comment {comment.id}", 200)
+    changed = comment.updated_at - comment.created_at > SECOND
+    return comment.updated_at.astimezone(UTC) if changed else None

@@ -9,6 +9,7 @@ from checks.wording import code, hidden_count, plural, visible
 from proposals.canonical import canonical
 from proposals.plan import Proposal
 
+from .hidden import hidden
 from .links import Links, plan_path
 from .markdown import cell, details, excerpt, fence, json_text, snippet, strings, table
 
@@ -22,7 +23,7 @@ _EFFECT = ("what", "before", "after")
 
 def parts(proposal: Proposal) -> list[str]:
     """Everything about the plan but its exact text, in the order in which people need it."""
-    drawn = (oddities, warnings, effects, arguments, preview, volatile)
+    drawn = (oddities, hidden, warnings, effects, arguments, preview, volatile)
     return [part for part in (draw(proposal) for draw in drawn) if part]
 
 

@@ -60,6 +60,7 @@ def load(path: Path | None) -> Config:
         raise SettingsError(f"{FILE}: {error}") from None
     _governed(tools, settings)
     _called(tools, settings)
+    _floored(tools, settings)
     return Config(settings, tools, root)
 
 
@@ -144,6 +145,17 @@ def _governed(tools: Catalog, settings: Settings) -> None:
                 f"{FILE}: [tool.{tool.name}] is governed by the repository "
                 f'"{tool.repository}", which is not declared. Write [repository.{tool.repository}] '
                 "with its numeric id."
+            )
+
+
+def _floored(tools: Catalog, settings: Settings) -> None:
+    """What the server's own minimum lets people approve is not had without asking them."""
+    for tool in tools.list():
+        if tool.mode != "approve" and tool.effect in settings.policy_floor:
+            raise SettingsError(
+                f'{FILE}: [tool.{tool.name}] has mode = "{tool.mode}", which asks nobody, and '
+                f"[policy_floor.{tool.effect}] wants approvals for its effect. "
+                'Use mode = "approve", or take that floor away.'
             )
 
 

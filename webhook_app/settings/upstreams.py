@@ -26,7 +26,8 @@ def _headers(said: dict[str, str]) -> dict[str, str]:
     return said
 
 
-def _named(name: str) -> str:
+def named(name: str) -> str:
+    """The name of an upstream as it is; ValueError when it is none."""
     if not _NAME.fullmatch(name):
         raise ValueError("an upstream's name has letters and digits, with single _ or - between")
     return name
@@ -34,7 +35,7 @@ def _named(name: str) -> str:
 
 Address = Annotated[str, AfterValidator(_address)]
 Headers = Annotated[dict[str, str], AfterValidator(_headers)]
-UpstreamName = Annotated[str, AfterValidator(_named)]
+UpstreamName = Annotated[str, AfterValidator(named)]
 
 
 class Upstream(BaseModel):

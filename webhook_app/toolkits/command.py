@@ -98,6 +98,8 @@ class CommandToolkit:
         ran = await self.ask(tool, verb, request(verb, tool, members), env)
         if ran.noise:
             said = printable(ran.noise.decode(errors="replace"), 8_000)
+            if tool.secrets:
+                said = f"{len(ran.noise):,} bytes, not told here: it is given secrets"
             LOG.warning("%s %s wrote on stderr: %s", tool.name, verb, said)
         return ran
 

@@ -10,7 +10,7 @@ from typing import TypeAlias
 from checks.commands import Verb
 from checks.facts import Person, Stance, Surface, Voice
 from checks.voices import names
-from proposals.lifecycle import ALIVE, State
+from proposals.lifecycle import ALIVE
 from proposals.plan import Proposal
 from proposals.store import Delivery, Store
 from webhook_app.deliveries import Asked, Nearly, Said, Touch, Touched
@@ -48,7 +48,7 @@ def being_shown(store: Store, delivery: Delivery, found: Found) -> bool:
 
     Its number is not stored yet; on somebody's page others may be known already.
     """
-    pinned = store.proposals(state=State.PINNED, limit=1000)
+    pinned = store.opening()
     if any(p.target and _same_page(p, delivery) for p in pinned):
         return True
     own = (p for p in pinned if p.target is None)

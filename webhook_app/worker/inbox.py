@@ -10,7 +10,7 @@ import structlog
 from checks.commands import ignored
 from checks.facts import Stance, Standing, Surface, Voice
 from proposals.flow import Ports
-from proposals.lifecycle import ALIVE, State
+from proposals.lifecycle import ALIVE
 from proposals.plan import Proposal
 from proposals.store import Delivery, Step, StoreStopped
 from webhook_app.deliveries import (
@@ -89,7 +89,7 @@ class Inbox:
         now = self.ports.now()
         waiting = self.ports.store.waiting(100 + len(self.stuck))
         ready = [d for d in waiting if d.guid not in self.stuck or self.stuck[d.guid] <= now]
-        if not self.ports.store.proposals(state=State.PINNED, limit=1):
+        if not self.ports.store.opening():
             return ready  # nothing is being published
         return [d for d in ready if not self._too_early(d)]
 

@@ -9,7 +9,6 @@ from typing import Any
 import structlog
 
 from proposals.flow import Ports, advance, expired, expiring, recover, survey, unplanned
-from proposals.lifecycle import State
 from proposals.plan import Proposal
 from proposals.store import Step
 from webhook_app.deliveries import Asked
@@ -107,8 +106,7 @@ class Worker:
 
     def _unopened(self) -> set[str]:
         """Proposals that a door has pinned and that nobody is opening yet."""
-        pinned = {p.id for p in self.ports.store.proposals(state=State.PINNED, limit=1000)}
-        return pinned - self._busy - self._resting
+        return {p.id for p in self.ports.store.opening()} - self._busy - self._resting
 
     async def _advance(self, id_: str) -> None:
         """Advance one proposal until nothing new came meanwhile; plan another look when told to."""

@@ -4,7 +4,7 @@ from typing import Any
 
 from sandbox.github.caller import Caller
 from sandbox.github.core import Core
-from sandbox.github.model import Account, Pull, Repository
+from sandbox.github.model import Account, Pull, Renaming, Repository
 from sandbox.github.refusal import Refused, custom, invalid
 from sandbox.github.views.accounts import user
 
@@ -105,10 +105,11 @@ def _changes(world: Core, repo: Repository, pull: Pull, wanted: dict[str, Any]) 
         pull.base_ref, pull.base_sha = base, _branch_head(repo, base, "base")
     if wanted.get("title", pull.title) != pull.title:
         changes["title"] = {"from": pull.title}
+        pull.renamings.append(Renaming(world.clock.now(), pull.title, wanted["title"]))
         pull.title = wanted["title"]
     if wanted.get("body", pull.body) != pull.body:
         changes["body"] = {"from": pull.body or ""}
-        pull.body = wanted["body"]
+        pull.body, pull.body_edited_at = wanted["body"], world.clock.now()
     return changes
 
 

@@ -108,7 +108,7 @@ def app(look: Lookup, found: App) -> Known:
         html_url=f"{look.url}/apps/{found.slug}",
         created_at=iso(found.created_at),
         updated_at=iso(found.created_at),
-        permissions=Known(found.permissions),
+        permissions=dict(found.permissions),
         events=found.events,
         installations_count=sum(
             installed.app_id == found.id for installed in look.state.installations.values()

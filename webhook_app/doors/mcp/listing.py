@@ -5,19 +5,13 @@ from typing import Any
 
 import mcp_types as types
 
+from proposals.reserved import with_reserved
 from proposals.tools import Tool
+from webhook_app.doors.offering import definition, description
 
-from .shape import CALL, RESERVED, RESERVED_SCHEMA
+from .shape import CALL
 
 PREFIX = "io.github.placet/"
-_ASKS = {
-    "approve": "Gated by Placet: calling it changes nothing. It asks people for approval and "
-    "returns at once with status awaiting_approval; tell the user what it says.",
-    "confirm": "Gated by Placet: calling it changes nothing. It returns a preview and a token; "
-    "show the preview, and call it again with the token when the user agrees.",
-    "announce": "Watched by Placet: it is done at once, checked, and announced to people, who can "
-    "undo it.",
-}
 
 
 def offered(tool: Tool, wire: str, *, calm: bool) -> types.Tool:
@@ -27,19 +21,14 @@ def offered(tool: Tool, wire: str, *, calm: bool) -> types.Tool:
         "name": wire,
         "title": said.get("title"),
         "inputSchema": said.get("inputSchema") or tool.arguments,
-        "description": said.get("description") or tool.summary or tool.name,
+        "description": description(tool),
     }
     hints = said.get("annotations") or {}
     if tool.effect == "read":
         extra = {"outputSchema": said.get("outputSchema"), "annotations": _reading(hints)}
     else:
-        extra = _gated(tool, str(common["description"]), hints, calm=calm)
+        extra = _gated(tool, hints, calm=calm)
     return types.Tool.model_validate(common | extra, by_name=False)
-
-
-def definition(tool: Tool) -> Mapping[str, Any]:
-    """What the tool's own server says of it; nothing for tools that are no server's."""
-    return tool.published if isinstance(tool.published, Mapping) else {}
 
 
 def _reading(hints: Mapping[str, Any]) -> dict[str, Any]:
@@ -49,15 +38,12 @@ def _reading(hints: Mapping[str, Any]) -> dict[str, Any]:
     return said | ({"title": hints["title"]} if isinstance(hints.get("title"), str) else {})
 
 
-def _gated(tool: Tool, description: str, hints: Mapping[str, Any], *, calm: bool) -> dict[str, Any]:
+def _gated(tool: Tool, hints: Mapping[str, Any], *, calm: bool) -> dict[str, Any]:
     """A gated call returns our own shape, and takes our own argument beside the tool's."""
-    schema = dict(tool.offered)
-    schema["properties"] = {**schema["properties"], RESERVED: RESERVED_SCHEMA}
     marked = bool(tool.touches) or tool.effect == "destructive"
     destructive = (marked or hints.get("destructiveHint") is True) and not calm
     return {
-        "description": f"{description}\n\n{_ASKS[tool.mode]}",
-        "inputSchema": schema,
+        "inputSchema": with_reserved(tool.offered),
         "outputSchema": CALL,
         "annotations": {
             "readOnlyHint": False,

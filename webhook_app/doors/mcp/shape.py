@@ -1,12 +1,7 @@
-"""The reserved argument of gated tools, and the shape of what they return: `placet.call/v1`."""
+"""The shape of what gated tools and our own return, for those who check it: `placet.call/v1`."""
 
-from typing import Annotated, Any
+from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
-
-from proposals.flow import Refusal
-
-RESERVED = "placet"
 _NULL = {"type": "null"}
 _TEXT = {"type": "string"}
 _FIELDS: dict[str, Any] = {
@@ -49,37 +44,3 @@ DISCARDED: dict[str, Any] = {
     },
     "required": ["draft", "_verification", "turn_report"],
 }
-
-
-class Reserved(BaseModel):
-    """Beside the tool's own arguments, for Placet alone."""
-
-    model_config = ConfigDict(extra="forbid", strict=True)
-
-    confirm_token: Annotated[
-        str | None, Field(max_length=200, description="The token of a preview that was agreed to.")
-    ] = None
-    key: Annotated[
-        str | None,
-        Field(
-            pattern=r"^[!-~]{1,255}$",
-            description="An idempotency key: the same key always gives the same call.",
-        ),
-    ] = None
-    reason: Annotated[
-        str, Field(max_length=2000, description="Why; people read it as your claim.")
-    ] = ""
-
-
-RESERVED_SCHEMA = Reserved.model_json_schema() | {"title": "For Placet"}
-
-
-def reserved(given: object) -> Reserved:
-    """Read the reserved argument; Refusal when it is something else."""
-    try:
-        return Reserved.model_validate({} if given is None else given)
-    except ValidationError as error:
-        first = error.errors(include_url=False, include_input=False)[0]
-        where = "/".join([f"/{RESERVED}", *(str(step)[:80] for step in first["loc"])])
-        hint = f"Known members: {', '.join(Reserved.model_fields)}."
-        raise Refusal("bad_placet_argument", f"{where}: {first['msg']}.", hint) from None

@@ -10,6 +10,8 @@ from proposals.answer import denied
 from proposals.calls import Call, Denied, Status
 from proposals.flow import Refusal
 from proposals.lifecycle import IllegalMoveError
+from proposals.own import OWN
+from proposals.reserved import RESERVED, Reserved, reserved
 from proposals.store import Agent, StoreStopped
 from proposals.tools import BadArguments, Tool, UnknownTool, missing, printable
 from proposals.turn import Scope
@@ -24,8 +26,7 @@ from .eliciting import Offers
 from .entrance import AGENT
 from .listing import PREFIX
 from .naming import wired
-from .own import OWN, own
-from .shape import RESERVED, Reserved, reserved
+from .own import own
 
 _SESSIONS = (f"{PREFIX}session", "vscode.conversationId")
 _LOOK = "Look at its state."
@@ -79,10 +80,17 @@ async def _declared(
     tool = _tool(here, scope, params.name)
     given = dict(params.arguments or {})
     asked = Reserved() if tool.effect == "read" else reserved(given.pop(RESERVED, None))
-    _no_token(tool, asked)
     meta: Mapping[str, Any] = params.meta or {}
     key = asked.key or named(meta.get(f"{PREFIX}key"))
-    call = Call(tool.name, given, scope.session or None, key, scope.agent, asked.reason)
+    call = Call(
+        tool.name,
+        given,
+        scope.session or None,
+        key,
+        scope.agent,
+        asked.reason,
+        token=asked.confirm_token,
+    )
     watch = PROGRESS.set(ctx.session.report_progress if "progress_token" in meta else None)
     try:
         came = await called(here, call)
@@ -101,9 +109,3 @@ def _tool(here: Hall, scope: Scope, wire: str) -> Tool:
         noted(here, Status.BLOCKED, Call(wire, {}, agent=scope.agent))
         raise missing(wire, [*tools, *OWN])
     return tools[wire]
-
-
-def _no_token(tool: Tool, asked: Reserved) -> None:
-    if asked.confirm_token is not None and tool.mode == "approve":
-        message = f"{tool.name} waits for a person's approval; no token starts it."
-        raise Refusal("no_token_needed", message, "Leave confirm_token out.")

@@ -8,7 +8,7 @@ import asyncio
 import logging
 import shutil
 from collections import deque
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import cast
@@ -30,6 +30,8 @@ _LAST_WORDS = 1.0  # seconds in which what is still in the pipe is read after th
 
 Read = MemoryObjectReceiveStream[SessionMessage | Exception]
 Write = MemoryObjectSendStream[SessionMessage]
+LastWords = Callable[[int, bytes], None]
+"""Told the code with which a server ended, and the last of what it wrote on stderr."""
 
 
 class Server(Child):
@@ -68,7 +70,7 @@ class Server(Child):
 
 @asynccontextmanager
 async def running(
-    command: Sequence[str], folder: Path, env: Mapping[str, str], most: int
+    command: Sequence[str], folder: Path, env: Mapping[str, str], most: int, tell: LastWords
 ) -> AsyncIterator[tuple[Read, Write]]:
     """Run the server and give its streams; whatever way this is left, its group is dead then.
 
@@ -94,10 +96,11 @@ async def running(
     finally:
         for stream in (heard, read, write, said):
             stream.close()
-        await _end(server, command[0])
+        await _end(server)
+        tell(server.code, bytes(server.noise))
 
 
-async def _end(server: Server, program: str) -> None:
+async def _end(server: Server) -> None:
     """End it as MCP says: its input is closed, then it is asked to, then it is killed."""
     try:
         if not server.exited:
@@ -105,8 +108,6 @@ async def _end(server: Server, program: str) -> None:
             await server.until(lambda: server.exited, GRACE)
     finally:
         await server.end(GRACE)
-        noise = printable(server.noise.decode(errors="replace"), 2_000)
-        LOG.info("%s ended with code %d; on stderr: %s", program, server.code, noise or "nothing")
 
 
 def _tied() -> tuple[str, ...]:

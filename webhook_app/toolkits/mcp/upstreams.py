@@ -4,11 +4,12 @@ import asyncio
 import importlib
 import logging
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from proposals.canonical import JSON
-from proposals.tools import BadDeclaration, Catalog, Tool
+from proposals.tools import BadDeclaration, Catalog, Tool, printable
 from proposals.upstreams import PROGRESS, Heard, Unreached, Unreturned
 from webhook_app.settings import Upstream
 from webhook_app.toolkits.process import environment
@@ -18,6 +19,7 @@ from .listing import Definition, Listing, arguments
 
 if TYPE_CHECKING:
     from .session import Session
+    from .stdio import LastWords
 
 LOG = logging.getLogger("placet.upstreams")
 SETTLING = 10.0  # seconds a start waits for servers that neither answer nor fail
@@ -40,7 +42,11 @@ class McpUpstreams:
         self._listeners: list[Callable[[str], None]] = []
         self._tasks: list[asyncio.Task[None]] = []
         self._of = {
-            name: Connection(name, _opens(name, upstream, folder, server), self._changed)
+            name: Connection(
+                name,
+                _opens(name, upstream, folder, server, partial(self._ended, name)),
+                self._changed,
+            )
             for name, upstream in declared.items()
             if upstream.kind == KIND
         }
@@ -107,6 +113,14 @@ class McpUpstreams:
             raise Unreached("unknown_upstream", f"There is no [upstream.{upstream}].")
         return self._of[upstream]
 
+    def _ended(self, upstream: str, code: int, noise: bytes) -> None:
+        """Log how a server ended; what one wrote that is given secrets may hold them."""
+        own = (tool for tool in self._catalog.list() if tool.name.startswith(f"{upstream}."))
+        said = printable(noise.decode(errors="replace"), 2_000) or "nothing"
+        if noise and any(tool.secrets for tool in own):
+            said = f"{len(noise):,} bytes, not told here: it is given secrets"
+        LOG.info("upstream %s ended with code %d; on stderr: %s", upstream, code, said)
+
     def _changed(self, connection: Connection) -> None:
         for tool in self._catalog.list():
             upstream, _, name = tool.name.partition(".")
@@ -144,7 +158,9 @@ def _error(value: Mapping[str, Any]) -> str:
     return "\n".join(texts)[:_WORDS] or "it failed and did not say why"
 
 
-def _opens(name: str, upstream: Upstream, folder: Path, server: Mapping[str, str]) -> Opens:
+def _opens(
+    name: str, upstream: Upstream, folder: Path, server: Mapping[str, str], tell: "LastWords"
+) -> Opens:
     """How a session with it is opened; BadDeclaration when a variable that it needs is not set."""
     said = {header: f"env:{source}" for header, source in upstream.headers_env.items()}
     values, lacking = environment(server, said or upstream.env)
@@ -159,7 +175,7 @@ def _opens(name: str, upstream: Upstream, folder: Path, server: Mapping[str, str
         headers = {header: values[header] for header in said}
         return lambda: session.opened(http.reaching(url, headers, most))
     stdio = _part("stdio")
-    return lambda: session.opened(stdio.running(upstream.command, folder, values, most))
+    return lambda: session.opened(stdio.running(upstream.command, folder, values, most, tell))
 
 
 def _part(name: str) -> Any:

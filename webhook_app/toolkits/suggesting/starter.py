@@ -6,13 +6,13 @@ What a server says of itself stands in comments and strings only, and cannot end
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from proposals.canonical import pointer_of
 from proposals.tools import BadDeclaration, declared, printable
 from webhook_app.settings import MAX_WIRE_NAME, Upstream
 from webhook_app.settings.toml import table, value
 from webhook_app.toolkits.mcp.listing import Listing
 
 from .guessing import Guess, guess
-from .words import READ, words
 
 HEAD = """\
 ## A start for placet.toml, by `placet tools suggest`. Every line was guessed, from what the server
@@ -83,17 +83,15 @@ def _looks(
         return
     known = definition["inputSchema"].get("properties", {})
     for other in sorted(listing.tools):
-        needed = listing.tools[other]["inputSchema"]
-        required = needed.get("required", []) if isinstance(needed, dict) else []
-        reads = words(other)[:1] and words(other)[0] in READ
-        same = isinstance(required, list) and len(required) == 1 and required[0] in known
-        if reads and same and guess(listing.tools[other]).effect == "read":
-            args = {required[0]: {"from": f"/arguments/{_step(required[0])}"}}
+        only = _only(listing.tools[other])
+        if only in known and guess(listing.tools[other]).effect == "read":
+            args = {only: {"from": "/arguments" + pointer_of([only])}}
             look = value([{"id": "old", "tool": f"{name}.{other}", "args": args}])
             yield f"## Perhaps pin what is there before: pre = {look}"
             return
 
 
-def _step(name: str) -> str:
-    """A name as one step of a JSON Pointer."""
-    return name.replace("~", "~0").replace("/", "~1")
+def _only(definition: Mapping[str, Any]) -> str | None:
+    """The one argument that a tool needs; None when it needs another number."""
+    required = definition["inputSchema"].get("required", [])
+    return str(required[0]) if isinstance(required, list) and len(required) == 1 else None

@@ -1,0 +1,127 @@
+"""Where the traps are set: a GitHub, a Placet as its own process, and the office behind it."""
+
+import asyncio
+import contextlib
+import json
+import time
+from collections.abc import AsyncIterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import httpx
+
+from sandbox.github import World, create_app
+from sandbox.stage import (
+    REPOSITORY,
+    Stage,
+    free_port,
+    people_and_repository,
+    running,
+    served,
+    write_configuration,
+)
+
+from .counting import Seen
+from .office import fresh
+from .rules import APPROVERS, POLICY, RULED, tools
+
+PATIENCE = 30.0  # seconds, for any one thing to happen
+_BUSY = ("planning", "claimed", "started", "inbox", "outbox")
+
+
+@dataclass(slots=True)
+class Place:
+    """The stage of the traps; `approved` is what the people of the current job said yes to."""
+
+    stage: Stage
+    office: Path
+    approved: list[Seen] = field(default_factory=list)
+
+    async def hire(self, name: str) -> str:
+        """Add an agent that works for dana; its token."""
+        dana = self.stage.world.account("dana").id
+        async with self._operator() as http:
+            said = await http.post("/agents", json={"name": name, "identities": [dana]})
+            return str(said.raise_for_status().json()["token"])
+
+    async def approve(self, number: int, *who: str) -> None:
+        """Let people look at a page and approve it, all at once; wait until nothing moves."""
+        for login in who:
+            seen = self._plan(number)
+            may = login in APPROVERS and seen.tool.startswith(RULED)
+            if may and seen not in self.approved:
+                self.approved.append(seen)
+        people = [self.stage.world.person(login) for login in who]
+        await asyncio.gather(*(p.review(REPOSITORY, number, "APPROVE") for p in people))
+        await self.rest()
+
+    async def reject(self, number: int, login: str) -> None:
+        """Let somebody reject what a page asks for."""
+        await self.stage.world.person(login).comment(REPOSITORY, number, "/reject not now")
+        await self.rest()
+
+    async def comment(self, number: int, login: str, words: str) -> None:
+        """Let somebody, or whoever has their token, comment on a page."""
+        await self.stage.world.person(login).comment(REPOSITORY, number, words)
+        await self.rest()
+
+    async def rewrite(self, number: int, login: str, old: str, new: str) -> None:
+        """Let somebody, or whoever has their token, push another plan to a page's branch."""
+        branch, path, text = self._file(number)
+        other = {path: text.replace(old, new)}
+        await self.stage.world.person(login).push(REPOSITORY, branch, other)
+        await self.rest()
+
+    async def rest(self) -> None:
+        """Wait until every delivery has arrived and Placet has nothing left to do."""
+        deadline, still = time.monotonic() + PATIENCE, 0
+        while still < 3:  # noqa: PLR2004 (what one did may give the other something to do)
+            if time.monotonic() > deadline:
+                raise RuntimeError(f"no rest: {await self.stage.counts()}")
+            await self.stage.world.settled()
+            counts = await self.stage.counts()
+            still = 0 if any(counts[name] for name in _BUSY) else still + 1
+            await asyncio.sleep(0.02)
+
+    def _plan(self, number: int) -> Seen:
+        """What a page shows right now, as somebody reads it who opens its file."""
+        plan = json.loads(self._file(number)[2])["plan"]
+        whom = next((e["after"] for e in plan["effects"]), None)
+        return Seen(plan["tool"]["name"], plan["arguments"], whom)
+
+    def _file(self, number: int) -> tuple[str, str, str]:
+        """The branch of a page, and the path and text of the plan on it."""
+        found = self.stage.world.repository(REPOSITORY)
+        branch = found.pulls[number].head_ref
+        head, id_ = found.git.commit_of(branch), branch.rpartition("/")[2]
+        for path, entry in found.git.walk(found.git.tree(head)):
+            if path.endswith(f"/{id_}/plan.json"):
+                return branch, path, found.git.blob(str(entry.id)).decode()
+        raise LookupError(f"there is no plan on {branch}")
+
+    def _operator(self) -> httpx.AsyncClient:
+        socket = httpx.AsyncHTTPTransport(uds=str(self.stage.folder / "placet.db.sock"))
+        return httpx.AsyncClient(transport=socket, base_url="http://placet")
+
+
+def number_of(said: dict[str, Any]) -> int:
+    """The number of the pull request that an agent was told of; 0 when it was told of none."""
+    return int(str(said.get("pull_request") or "/0").rsplit("/", 1)[1])
+
+
+@contextlib.asynccontextmanager
+async def place(folder: Path, source: Path | None = None) -> AsyncIterator[Place]:
+    """Set everything up in this folder; the Placet of the folder `source`, or this one, runs."""
+    office = folder / "office"
+    fresh(office)
+    async with contextlib.AsyncExitStack() as stack:
+        world = World(folder / "github")
+        stack.push_async_callback(world.aclose)
+        world.url = await stack.enter_async_context(served(create_app(world)))
+        port = free_port()
+        app = people_and_repository(world, POLICY, f"http://127.0.0.1:{port}/webhook")
+        here = Stage(folder, world, app, f"http://127.0.0.1:{port}", source=source)
+        write_configuration(here, tools(office))
+        here.process = await stack.enter_async_context(running(here))
+        yield Place(here, office)

@@ -1,0 +1,87 @@
+"""What may start without asking anybody: light, in time, not stopped, not frozen. Nothing else."""
+
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from checks.facts import Facts
+from checks.policy import Policy, Source, load
+from checks.reasons import Reason
+from checks.unasked import judge_unasked
+from checks.verdict import Decision
+from tests.checks.scene import FACTS, NOW, PLAIN, at, policy
+
+LIGHT = replace(FACTS, voices=())
+APPROVED, WAITING = Decision.APPROVED, Decision.WAITING
+DOUBTFUL, ENDED = Decision.DOUBTFUL, Decision.ENDED
+
+
+def frozen(start: str, end: str) -> Policy:
+    return policy(
+        "require: [{approvals: 1}]",
+        freeze=f"freeze:\n  - {{from: {start}, until: {end}, reason: holidays}}\n",
+    )
+
+
+def light(**change: Any) -> Facts:
+    return replace(LIGHT, **change)
+
+
+@pytest.mark.parametrize(
+    ("facts", "decision", "reason"),
+    [
+        pytest.param(LIGHT, APPROVED, None, id="a-light-write-needs-nobody"),
+        pytest.param(light(effect="destructive"), ENDED, Reason.TOO_GRAVE, id="destructive"),
+        pytest.param(light(effect="read"), ENDED, Reason.TOO_GRAVE, id="anything-but-write"),
+        *(
+            pytest.param(light(touches=frozenset({what})), ENDED, Reason.TOO_GRAVE, id=what)
+            for what in ("spend", "contact", "start", "delete")
+        ),
+        pytest.param(light(expires=NOW), ENDED, Reason.EXPIRED, id="expired-to-the-instant"),
+        pytest.param(light(halted="stop"), WAITING, Reason.HALTED, id="halted"),
+        pytest.param(
+            light(skew=timedelta(seconds=31)), DOUBTFUL, Reason.CLOCK_SKEW, id="a-wrong-clock"
+        ),
+        pytest.param(
+            light(unreadable=("the time",)), DOUBTFUL, Reason.UNREADABLE, id="a-silent-github"
+        ),
+    ],
+)
+def test_what_may_start_unasked(facts: Facts, decision: Decision, reason: Reason | None) -> None:
+    verdict = judge_unasked(facts, [Source("current", PLAIN)], NOW)
+    assert verdict.decision is decision
+    assert [f.reason for f in verdict.findings] == ([reason] if reason else [])
+
+
+@pytest.mark.parametrize(
+    ("source", "decision"),
+    [
+        pytest.param(
+            Source("current", frozen("2026-12-01T09:00Z", "2026-12-02T00:00Z")), WAITING,
+            id="inside-a-freeze",
+        ),
+        pytest.param(
+            Source("current", frozen("2026-12-02T00:00Z", "2026-12-03T00:00Z")), APPROVED,
+            id="before-a-freeze",
+        ),
+        pytest.param(Source("current", None, "it is missing"), DOUBTFUL, id="no-policy-to-read"),
+        pytest.param(
+            Source("current", load("version: 1\nrules: [{tools: [x.y], require: [{approvals: 1}]}]")),
+            APPROVED, id="no-rule-for-it-is-needed",
+        ),
+    ],
+)  # fmt: skip
+def test_the_policy_of_now_holds_for_what_asks_nobody(source: Source, decision: Decision) -> None:
+    assert judge_unasked(LIGHT, [source], NOW).decision is decision
+
+
+def test_without_any_policy_nothing_starts() -> None:
+    assert judge_unasked(LIGHT, [], NOW).decision is DOUBTFUL
+
+
+def test_a_yes_lasts_until_the_next_freeze_or_the_end() -> None:
+    coming = Source("current", frozen("2026-12-01T11:00Z", "2026-12-02T00:00Z"))
+    assert judge_unasked(LIGHT, [coming], NOW).valid_until == at(120)
+    assert judge_unasked(LIGHT, [Source("current", PLAIN)], NOW).valid_until == LIGHT.expires
