@@ -8,7 +8,7 @@ PIP     = --disable-pip-version-check --no-deps -qq
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo demo-loop sandbox test mutants check lock docs torture torture-short bench npm clean
+.PHONY: help demo demo-loop sandbox test traps mutants check lock docs torture torture-short bench npm clean
 
 help:     ## this list
 	@echo "Placet. The first command sets up $(VENV) (about a minute, 500 MB)."
@@ -20,11 +20,15 @@ demo: $(STAMP)     ## the main job from end to end, on this machine, in about a 
 demo-loop: $(STAMP)  ## facts instead of claims: a missing year, a write that fails, a mere claim
 	@$(BIN)/placet-demo-loop
 
+demo-mcp: $(STAMP) ## the gateway in front of MCP's own filesystem server, which comes from npm
+	@if command -v npm >/dev/null && ! test -d tests/mcp_servers/node/node_modules; then $(MAKE) -s npm; fi
+	@$(BIN)/placet-demo-mcp
+
 sandbox: $(STAMP)  ## a GitHub on 127.0.0.1 with a Placet beside it, to click through
 	@$(BIN)/placet-sandbox
 
 test: $(STAMP)     ## every test
-	@$(BIN)/python -m pytest -q
+	@$(BIN)/python -m pytest -q -n auto --maxprocesses 4 --dist loadfile
 
 mutants: $(STAMP)  ## break what decides in 3000 small ways; a test must notice each (20 minutes)
 	@$(BIN)/python tests/mutants/run.py $(ONLY)
@@ -40,6 +44,9 @@ check: $(STAMP)    ## lint, format, types, layers, workflows: all of them, even 
 docs: $(STAMP)     ## write the generated pages and the golden files again, then read the diff
 	@$(BIN)/python -m pytest -q --update-golden
 	@git --no-pager diff --stat -- docs tests/golden
+
+traps: $(STAMP)    ## what weak models do, done on purpose; breaches counted, with Placet and without
+	@$(BIN)/placet traps
 
 torture: $(STAMP)  ## kill the server 300 times while it works (20 minutes)
 	$(BIN)/python -c 'from sandbox.torture import main; main()'
@@ -61,8 +68,9 @@ lock:              ## choose the versions again (needs uv; nothing younger than 
 	@mv requirements.lock.new requirements.lock
 	@echo "requirements.lock is written; the next command installs it."
 
-npm:               ## what some tests need from npm: MCP servers that others wrote
+npm:               ## what some tests need from npm: MCP servers that others wrote, MCP's own test suite
 	@npm ci --prefix tests/mcp_servers/node --silent
+	@npm ci --prefix tests/conformance --silent
 
 clean:             ## remove the environment and everything that was built
 	rm -rf $(VENV) .node .mutants dist build .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

@@ -36,6 +36,25 @@ def evidence_of_unasked(
     }
 
 
+def restores(undo: Mapping[str, JSON], plan: Mapping[str, JSON]) -> bool:
+    """Whether a plan puts exactly that back which another one changes, and touches nothing else."""
+    back, there = _changes(undo, "after", "before"), _changes(plan, "before", "after")
+    return back is not None and back == there
+
+
+def _changes(plan: Mapping[str, JSON], first: str, second: str) -> list[str] | None:
+    """Each change as a digest, in a fixed order; None when they do not all say what they change."""
+    effects = plan.get("effects")
+    if not isinstance(effects, list) or not effects:
+        return None
+    named: list[str] = []
+    for effect in effects:
+        if not isinstance(effect, dict) or not {"what", "before", "after"} <= effect.keys():
+            return None
+        named.append(digest([effect["what"], effect[first], effect[second]]))
+    return sorted(named)
+
+
 class _Loose(BaseModel):
     model_config = ConfigDict(strict=True, frozen=True, extra="ignore")
 
@@ -67,6 +86,7 @@ class _Tool(_Loose):
     effect: str
     touches: list[str] = []
     undo: bool
+    verb: str = "apply"
 
 
 class _Plan(_Loose):
@@ -78,6 +98,7 @@ class Unasked(_Loose):
 
     mode: Literal["confirm", "announce"]
     agent: str
+    undoes: str | None
     digest: str
     plan: _Plan
     policies: Annotated[list[_Policy], Field(min_length=1)]
@@ -140,4 +161,3 @@ def _confirmed(confirmation: Confirmation) -> Object:
 def _source(said: _Policy) -> Source:
     policy = Policy.model_construct(version=1, rules=(), freeze=tuple(said.freeze))
     return Source(said.policy, policy, blob=said.blob)
-

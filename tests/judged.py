@@ -5,6 +5,7 @@ from collections.abc import Awaitable, Callable, MutableMapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from tests import graph_judge
 from tests.judge import Headers, Judge, media_type
 
 Message = MutableMapping[str, Any]
@@ -70,6 +71,10 @@ class JudgedApp:
         if path is None:
             return
         method = seen.method
+        if method == "POST" and path in graph_judge.PATHS:
+            asked, told = bytes(seen.request), bytes(seen.response)
+            self.problems += graph_judge.complaints(asked, seen.status, told)
+            return
         if self.judge.operation(method, path, seen.asked) is None:
             self.unverified.add(f"{method} {path}")
             return

@@ -16,8 +16,18 @@ MODULES = [
     if path.parent.name != "descriptions"  # how GitHub's descriptions were cut: kept as it ran
 ]
 PURE_PROPOSALS = (
-    *("canonical", "changes", "plan", "lifecycle", "receipt", "succession", "trailers", "evidence", "words"),
-    *("confirm", "turn", "drafts", "transcript", "encoding", "veil"),
+    *(
+        "canonical",
+        "changes",
+        "plan",
+        "lifecycle",
+        "receipt",
+        "succession",
+        "trailers",
+        "evidence",
+        "words",
+    ),
+    *("confirm", "unasked", "turn", "drafts", "transcript", "encoding", "veil"),
 )
 PURE = [
     path

@@ -1,7 +1,8 @@
 """The App asks GitHub for what its operations need, and for nothing more.
 
 What an operation needs is looked up in data/permissions.md. A new call to GitHub gets a line in
-OPERATIONS first; if the permission is missing from app-manifest.json, this test says so.
+OPERATIONS first; if the permission is missing from app-manifest.json, this test says so. What is
+asked by GraphQL stands in QUERIES, by the name of the query.
 """
 
 import json
@@ -9,6 +10,9 @@ import re
 from pathlib import Path
 
 import pytest
+from graphql import build_schema, parse, validate
+
+from webhook_app.github.shown import PAGE
 
 ROOT = Path(__file__).parent.parent
 MANIFEST = json.loads((ROOT / "app-manifest.json").read_text())
@@ -66,6 +70,12 @@ OPERATIONS = [
 ]
 
 
+# GitHub documents no permissions of GraphQL: a query needs what asking the same by REST needs.
+QUERIES = {
+    "/graphql#Page": (PAGE, ("GET {R}", "GET {R}/pulls/{n}", "GET {R}/pulls/{n}/reviews")),
+}
+SCHEMA = ROOT / "sandbox" / "github" / "descriptions" / "github-graphql-subset.graphql"
+
 Choices = list[tuple[str, str]]
 
 
@@ -90,6 +100,15 @@ def enough(choices: Choices, granted: dict[str, str]) -> bool:
 def test_every_call_we_make_is_permitted(operation: str) -> None:
     assert operation in NEEDS, "look it up and add it to data/permissions.md"
     assert enough(NEEDS[operation], GRANTED)
+
+
+@pytest.mark.parametrize("name", QUERIES)
+def test_every_query_we_make_stands_in_githubs_schema_and_is_permitted(name: str) -> None:
+    query, twins = QUERIES[name]
+    assert not validate(build_schema(SCHEMA.read_text()), parse(query))
+    assert query.startswith(f"query {name.split('#')[1]}(")
+    assert set(twins) <= set(OPERATIONS)
+    assert all(enough(NEEDS[twin], {"metadata": "read", "pull_requests": "read"}) for twin in twins)
 
 
 @pytest.mark.parametrize("event", MANIFEST["default_events"])

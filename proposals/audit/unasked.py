@@ -1,7 +1,7 @@
 """Starts that asked nobody: allowed only where their mode says so, and never for what is grave."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from checks.verdict import Decision
 from proposals.canonical import JSON
@@ -9,7 +9,7 @@ from proposals.confirm import LIVES
 from proposals.evidence import BadEvidence
 from proposals.plan import UNASKED_MODES
 from proposals.receipt import PlanFile
-from proposals.unasked import Unasked, unasked_of
+from proposals.unasked import Unasked, restores, unasked_of
 
 from .report import Finding
 from .signed import Said
@@ -39,6 +39,8 @@ def unasked(start: Said, plan: PlanFile | None) -> Iterator[Finding]:
     yield from _anew(start, said)
     if mode == "confirm":
         yield from _token(start, said)
+    elif not said.plan.tool.undo and said.undoes is None:
+        yield start.finding("not_approved", "it was done at once, and its tool cannot undo it")
 
 
 def used_twice(starts: Iterable[Said]) -> Iterator[Finding]:
@@ -51,6 +53,26 @@ def used_twice(starts: Iterable[Said]) -> Iterator[Finding]:
         for start in more:
             why = f"its token had started {first.spot.proposal}: a token starts one call only"
             yield start.finding("token_twice", why)
+
+
+def unrestored(lives: Mapping[str, Sequence[Said]]) -> Iterator[Finding]:
+    """Undos without approvals that do more, or less, than to put an announced call back.
+
+    `lives` has the starts of each proposal.
+    """
+    for start in (s for starts in lives.values() for s in starts):
+        undoes = start.text("undoes")
+        if not (undoes and asks_nobody(start)):
+            continue
+        taken = [s for s in lives.get(undoes, ()) if s.text("mode") == "announce"]
+        if not any(_restores(start, original) for original in taken):
+            why = f"nobody approved it, and it is no exact undo of an announced call ({undoes:.60})"
+            yield start.finding("not_approved", why)
+
+
+def _restores(undo: Said, original: Said) -> bool:
+    back, there = undo.predicate.get("plan"), original.predicate.get("plan")
+    return isinstance(back, dict) and isinstance(there, dict) and restores(back, there)
 
 
 def who_said_yes(start: Said) -> tuple[str, ...]:

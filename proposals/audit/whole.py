@@ -16,7 +16,7 @@ from .report import CANNOT_SEE, CUT_OFF, EDITED, PRESSED, Finding, Report
 from .signed import Keys, Said, claimed, read_plan, read_statement
 from .tail import Kept, against_store
 from .trail import in_order, only_added, strange, trailers
-from .unasked import used_twice
+from .unasked import unrestored, used_twice
 
 
 @dataclass(slots=True)
@@ -57,7 +57,8 @@ def audit(
         findings += checked(life, ledger, keys, newest)
         findings += followed(life, opened.lives)
     findings += _one_repository(chain, repository)
-    findings += used_twice(start for life in opened.lives.values() for start in life.starts)
+    starts = {life.id: life.starts for life in opened.lives.values()}
+    findings += [*used_twice(s for each in starts.values() for s in each), *unrestored(starts)]
     findings += [*only_added(ledger), *in_order(ledger, chain)]
     findings += [*strange(ledger), *trailers(ledger, opened.lives)]
     findings += against_store(chain, kept) if kept is not None else []

@@ -1,6 +1,7 @@
 """The life of a proposal, top to bottom: asked, opened, decided, applied, ended, recovered."""
 
 from .acquainting import caught_up, expired
+from .announcing import publish, take_back
 from .applying import read_back
 from .asking import Ask, propose, replan, revoke, same_call, withdraw
 from .asserting import barred, settle, settle_by_operator
@@ -46,6 +47,7 @@ __all__ = [
     "look",
     "meet",
     "propose",
+    "publish",
     "put_back",
     "read_back",
     "recover",
@@ -57,6 +59,7 @@ __all__ = [
     "settle",
     "settle_by_operator",
     "survey",
+    "take_back",
     "taken_down",
     "token_for",
     "told_by_others",

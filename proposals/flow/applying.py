@@ -19,7 +19,7 @@ from proposals.store import Problem, Step
 from proposals.tools import UnknownTool
 from proposals.vault import SecretsLost
 
-from .ending import told
+from .ending import announced, told
 from .ground import Ports
 from .later import contradicted, not_known, undone
 from .scribing import fence
@@ -108,7 +108,8 @@ async def read_back(ports: Ports, proposal: Proposal) -> Proposal:
     )
     with ports.store.tx():
         ports.store.note(proposal.id, outcome=outcome)
-        steps = [*not_known(ports, proposal, outcome), Step("show"), Step("tell", key="unknown")]
+        told = [Step("show"), Step("tell", key="unknown")]
+        steps = [*not_known(ports, proposal, outcome), *announced(proposal)[:1], *told]
         ports.store.post(proposal.id, steps, ports.now())
     return ports.store.proposal(proposal.id) or proposal
 

@@ -12,6 +12,7 @@ from proposals.tools import BadArguments, Tool, UnknownTool
 from proposals.vault import SecretsLost
 
 from .aiming import aimed, same_page
+from .announcing import at_once
 from .confirming import confirmed
 from .ending import end
 from .ground import DEFAULT_WAIT, Ports, Refusal
@@ -42,7 +43,8 @@ class Ask:
 async def propose(ports: Ports, ask: Ask) -> Proposal:
     """Plan a call twice and pin the plan, or give back the proposal that this call already has.
 
-    The proposal comes back pinned, or ended when its dry run gave no plan. Raises Refusal.
+    The proposal comes back pinned, or ended when its dry run gave no plan; of mode `announce` it
+    has been started as well, and with a token so has one of mode `confirm`. Raises Refusal.
     """
     tool = _tool(ports, ask.tool)
     if ask.token is not None and tool.mode != "confirm":
@@ -54,12 +56,12 @@ async def propose(ports: Ports, ask: Ask) -> Proposal:
     if ask.token is not None:
         return await confirmed(ports, fresh, ask.token)
     if kept := ports.store.same_call(fresh, ports.now()):
-        return _again(ports, kept, ask)
+        return await at_once(ports, _again(ports, kept, ask))
     if rejected := turned_down(ports, fresh):
         return rejected
     room(ports, fresh.agent)
     ports.store.add(fresh, ports.now())
-    return restrained(ports, await plan_first(ports, fresh, tool))
+    return await at_once(ports, restrained(ports, await plan_first(ports, fresh, tool)))
 
 
 def withdraw(
@@ -157,7 +159,7 @@ def _proposal(ports: Ports, ask: Ask, tool: Tool, target: Target | None) -> Prop
         created=now,
         expires=now + DEFAULT_WAIT,
         salt=secrets.token_hex(16),
-        mode=tool.mode,
+        mode="approve" if ask.parent else tool.mode,  # what a person asks for anew, people decide
         said=ask.said,
         key=ask.key,
         parent=ask.parent,

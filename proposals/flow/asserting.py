@@ -16,12 +16,19 @@ from .applying import finish, outcome_of
 from .ground import Ports, Refusal, facts, pinned_sources, teams, unlooked
 from .holding import barred_by
 
+_WRITERS = frozenset({"write", "maintain", "admin"})
+
 
 async def barred(ports: Ports, proposal: Proposal, person: Person) -> Reason | None:
     """Why this person may not decide about this proposal now; None when they may.
 
-    Raises ForgeError when GitHub would not say.
+    About what asked nobody, everybody may who may write. Raises ForgeError when GitHub would not
+    say.
     """
+    if not proposal.asks:
+        access = await ports.forge.access(proposal, person, frozenset())
+        writes = access.id == person.id and access.permission in _WRITERS
+        return None if writes else Reason.PERMISSION_TOO_LOW
     sources = pinned_sources(ports, proposal)
     access = await ports.forge.access(proposal, person, teams(sources, proposal.tool))
     known = facts(ports, proposal, unlooked(proposal, (), {person.id: access}))
@@ -46,7 +53,7 @@ def settle_by_operator(ports: Ports, proposal: Proposal, applied: bool, why: str
         hint = "Only an unknown outcome can be settled."
         raise Refusal("not_unknown", f"It is {proposal.state}.", hint, 409)
     place = proposal.place
-    if place and place.number and not barred_by(ports, proposal.repository):
+    if proposal.asks and place and place.number and not barred_by(ports, proposal.repository):
         hint = f"Somebody who may decide must comment /resolve on {place.url}."
         raise Refusal("has_a_page", "Its people can settle it themselves.", hint, 409)
     by: dict[str, object] = {"operator": True, "why": why[:300]}

@@ -21,7 +21,7 @@ _EVENTS = {
 }
 
 _LATE = "Nobody who could approve it did so in time."
-_LATE_UNASKED = "Its preview ran out before it was called again with its token."
+_LATE_UNASKED = "It was not started in time: what was previewed is no longer good."
 WORTH_A_WARNING = timedelta(hours=1)
 
 
@@ -60,8 +60,14 @@ def told(store: Store, proposal: Proposal, outcome: dict[str, Any]) -> list[Step
     """What GitHub must be told at an end: the receipt first, then what people see."""
     if proposal.place is None:  # then only what started without a page is worth a statement
         unshown = not proposal.asks and outcome["outcome"] != "ended"
-        return [receipt(store, proposal, outcome)] if unshown else []
+        return [receipt(store, proposal, outcome), *announced(proposal)] if unshown else []
     return [receipt(store, proposal, outcome), Step("settle"), Step("show"), Step("tell")]
+
+
+def announced(proposal: Proposal) -> list[Step]:
+    """What opens the page of a call that was done first and is announced to people afterwards."""
+    steps = [Step("publish"), Step("settle"), Step("show"), Step("tell")]
+    return steps if proposal.mode == "announce" and proposal.place is None else []
 
 
 def receipt(store: Store, proposal: Proposal, said: dict[str, Any]) -> Step:

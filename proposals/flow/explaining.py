@@ -24,6 +24,8 @@ PATIENCE = 5.0  # seconds that GitHub gets to answer
 _VERDICT = TypeAdapter(Verdict)
 _UNDECIDED = frozenset({State.OPEN, State.CLAIMED})
 _LOOKED = "Read from GitHub just now."
+_UNOPENED = "Nobody has been asked yet: its page is not open."
+_UNASKED = "Nobody is asked about it: the tool's operator declared another mode than approve."
 _OVER = "It is {state}; this is what it was last judged by."
 _SILENT = "GitHub did not answer ({why}); this is the last verdict that Placet gave."
 _HELD = "GitHub did not answer ({why}); this is only what Placet holds itself."
@@ -55,8 +57,8 @@ async def explanation(
         "reason": proposal.reason,
         "why": proposal.why or None,
     }
-    if proposal.pinned is None or proposal.place is None:
-        note = "Nobody has been asked yet: its page is not open."
+    if proposal.pinned is None or proposal.place is None or not proposal.asks:
+        note = _UNOPENED if proposal.asks else _UNASKED
         return head | {"basis": "none", "as_of": stamp(ports.now()), "note": note, "verdict": None}
     looked = await look(ports, proposal, patience)
     scene = looked.scene

@@ -37,7 +37,7 @@ async def _planned(ports: Ports, fresh: Proposal, tool: Tool) -> Proposal:
     original = ports.store.proposal(fresh.undoes or "")
     summary = undo_title(original.summary) if original else title(tool, plan.plan)
     changes = pinned(ports, fresh, plan) | {"summary": summary}
-    if fresh.mode == "confirm":
+    if not fresh.asks:
         changes["expires"] = ports.now() + LIVES
     return ports.store.move(fresh.id, Event.PLANNED, ports.now(), **changes)
 

@@ -57,7 +57,7 @@ class Asked(Outbox):
             OR state IN ('started', 'unknown')
             OR (ended > :since AND coalesce(reason, '')
                 NOT IN ('drifted', 'tool_changed', 'superseded')
-                AND NOT (mode = 'confirm' AND coalesce(reason, '') = 'expired')))
+                AND NOT (mode != 'approve' AND coalesce(reason, '') = 'expired')))
             AND undone_by IS NULL ORDER BY created DESC LIMIT 1"""  # noqa: S608
         since = ms(now - self.repeat_window)
         call = _call(proposal)

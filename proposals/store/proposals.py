@@ -17,7 +17,7 @@ _MEMBERS = frozenset(
     (
         *("pinned", "summary", "policy", "policy_blob", "policy_guarded", "place", "valid_from"),
         *("moved", "edits", "contributors", "people", "behind", "candidates", "nonce"),
-        *("reason", "why", "verdict", "outcome", "expires", "sealed"),
+        *("reason", "why", "verdict", "outcome", "expires", "sealed", "mode"),
     )
 )
 

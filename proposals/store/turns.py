@@ -63,6 +63,11 @@ class Turns(Drafts):
             if told["status"] in ACCEPTED:
                 self._settle_section(scope, section)
 
+    def told_applied(self, proposal: str) -> bool:
+        """Whether a call of an agent was answered before that this proposal was applied."""
+        sql = "SELECT 1 FROM called WHERE proposal = :p AND status = 'applied' LIMIT 1"
+        return self.row(sql, p=proposal) is not None
+
     def record_draft(self, scope: Scope, draft: Draft) -> None:
         """Remember a call that lacks input, both as a call of the turn and as what is pending."""
         told = {"tool": draft.tool, "proposal": None, "status": "draft"}

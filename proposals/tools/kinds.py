@@ -22,8 +22,6 @@ def fit(tool: "Tool") -> None:
 def _unasked(tool: "Tool") -> None:
     """Refuse what is too grave to be done before a person has approved it."""
     instead = 'use mode = "approve" or leave mode out'
-    if tool.mode == "announce":
-        raise ValueError(f'mode = "announce" is not built yet; {instead}')
     if tool.effect != "write":
         raise ValueError(f'mode = "{tool.mode}" is for effect = "write" alone; {instead}')
     if tool.touches:
@@ -33,6 +31,19 @@ def _unasked(tool: "Tool") -> None:
         )
     if tool.targets:
         raise ValueError(f'mode = "{tool.mode}" asks on no page, so it has no targets; {instead}')
+    if tool.mode == "announce" and not _reversible(tool):
+        raise ValueError(
+            'mode = "announce" is for tools that read back what they did and can always take it '
+            "back: verify and undo, none of it irreversible, or verify_command and undo_command; "
+            + instead
+        )
+
+
+def _reversible(tool: "Tool") -> bool:
+    """Whether placet.toml itself says how each call is verified and undone."""
+    commands = bool(tool.verify_command and tool.undo_command)
+    undo = tool.recipe.undo
+    return commands or bool(tool.recipe.verify and undo and not any(u.irreversible for u in undo))
 
 
 def _command(tool: "Tool") -> None:

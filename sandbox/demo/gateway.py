@@ -22,10 +22,11 @@ from mcp.client.streamable_http import streamable_http_client
 from sandbox.github.model import CheckRun, Pull
 from sandbox.stage import AGENT, REPOSITORY, Stage, stage
 
-from .play import PATIENCE, Telling, Unexpected
+from .play import PATIENCE, Telling, Unexpected, rest
 
 PROGRAM = Path("node_modules/@modelcontextprotocol/server-filesystem/dist/index.js")
 SERVERS = Path(__file__).parents[2] / "tests" / "mcp_servers" / "node"
+FILE = "hours.txt"
 OLD, NEW = "Opening hours: 9 to 5\n", "Opening hours: 10 to 4\n"
 POLICY = """\
 version: 1
@@ -46,15 +47,29 @@ absent = "ENOENT"
 effect = "write"
 touches = ["delete"]
 summary = "Write {{/arguments/path}}"
-pre = [{{id = "old", tool = "fs.read_text_file", args = {{path = {{from = "/arguments/path"}}}}, \
-take = "/structuredContent/content", pin = "sha256", keep = true}}]
-effects = [{{what = "file", before = {{from = "/pre/old"}}, after = {{from = "/arguments/content"}}}}]
-verify = [{{tool = "fs.read_text_file", args = {{path = {{from = "/arguments/path"}}}}, \
-take = "/structuredContent/content", equals = {{from = "/arguments/content"}}}}]
-undo = [{{when_absent = "old", irreversible = "the server has no delete"}}, \
-{{tool = "fs.write_file", args = {{path = {{from = "/arguments/path"}}, \
-content = {{from = "/pre/old"}}}}}}]
+[[tool.fs.write_file.pre]]
+id = "old"
+{read}
+pin = "sha256"
+keep = true
+[[tool.fs.write_file.effects]]
+what = "file"
+before = {{from = "/pre/old"}}
+after = {{from = "/arguments/content"}}
+[[tool.fs.write_file.verify]]
+{read}
+equals = {{from = "/arguments/content"}}
+[[tool.fs.write_file.undo]]
+when_absent = "old"
+irreversible = "the server has no delete"
+[[tool.fs.write_file.undo]]
+tool = "fs.write_file"
+args = {{path = {{from = "/arguments/path"}}, content = {{from = "/pre/old"}}}}
 """
+READ = """\
+tool = "fs.read_text_file"
+args = {path = {from = "/arguments/path"}}
+take = "/structuredContent/content\""""
 
 
 class Missing(Exception):
@@ -79,8 +94,12 @@ class Scene:
 
     stage: Stage
     client: Client
-    file: Path
     tell: Telling
+
+    @property
+    def file(self) -> Path:
+        """The file, on our side of the server."""
+        return self.stage.folder / "docs" / FILE
 
     async def call(self, tool: str, **arguments: Any) -> dict[str, Any]:
         """Let the agent call a tool; what it was told, structured."""
@@ -132,21 +151,21 @@ async def read(scene: Scene) -> None:
     names = sorted(tool.name for tool in (await scene.client.list_tools()).tools)
     scene.tell.line(f"The agent sees the tools {', '.join(names)}.")
     scene.sure("undeclared tools are not offered", is_true="fs__move_file" not in names)
-    said = await scene.call("fs__read_text_file", path=str(scene.file))
+    said = await scene.call("fs__read_text_file", path=FILE)
     scene.sure("the file was read", is_true=said["content"] == OLD)
-    scene.tell.line(f"It reads {scene.file.name}: {OLD.strip()}")
+    scene.tell.line(f"It reads {FILE}: {OLD.strip()}")
 
 
 async def overwrite(scene: Scene) -> dict[str, Any]:
     """Let the agent overwrite the file, and a person approve; the call as it ended."""
     scene.tell.act("2. An overwrite waits for a person")
     said = await scene.call(
-        "fs__write_file", path=str(scene.file), content=NEW, placet={"reason": "Winter hours."}
+        "fs__write_file", path=FILE, content=NEW, placet={"reason": "Winter hours."}
     )
     scene.tell.line(f"The agent writes {NEW.strip()!r} and is told: {said['say_to_user']}")
     scene.sure("the call waits", is_true=said["status"] == "awaiting_approval")
     scene.sure("nothing was written", is_true=scene.file.read_text() == OLD)
-    scene.tell.line(f"{scene.file.name} still says: {scene.file.read_text().strip()}")
+    scene.tell.line(f"{FILE} still says: {scene.file.read_text().strip()}")
     scene.tell.act("3. Approved, applied, verified")
     await scene.approve(int(said["pull_request"].rsplit("/", 1)[1]))
     scene.tell.line(f"@lee approves {said['pull_request']}")
@@ -155,7 +174,7 @@ async def overwrite(scene: Scene) -> dict[str, Any]:
     scene.sure("it was read back", is_true=done["_verification"]["verdict"] == "verified")
     scene.sure("the file was written", is_true=scene.file.read_text() == NEW)
     scene.tell.line(f"The agent asks placet_status: {done['say_to_user']}")
-    scene.tell.line(f"{scene.file.name} says: {scene.file.read_text().strip()}")
+    scene.tell.line(f"{FILE} says: {scene.file.read_text().strip()}")
     return done
 
 
@@ -178,9 +197,10 @@ async def undo(scene: Scene, done: dict[str, Any]) -> None:
     back = await scene.over(newest)
     scene.sure("the undo was applied", is_true=back["status"] == "applied")
     scene.sure("the undo was read back", is_true=back["_verification"]["verdict"] == "verified")
+    await rest(scene.stage)
     told = await scene.call("placet_status", proposal=done["proposal"])
     scene.tell.line(f"The agent asks placet_status: {told['say_to_user']}")
-    scene.tell.line(f"{scene.file.name} says again: {scene.file.read_text().strip()}")
+    scene.tell.line(f"{FILE} says again: {scene.file.read_text().strip()}")
 
 
 def _buttons(check: CheckRun) -> set[str]:
@@ -205,13 +225,12 @@ async def play(folder: Path, tell: Telling, server: list[str]) -> None:
     """Play the whole story in this folder; Unexpected when something goes otherwise."""
     tell.act("Placet between an agent and MCP's own filesystem server")
     tell.line("Setting the stage: a GitHub, a folder with a file, Placet's server, an MCP client.")
-    docs = folder / "docs"
-    docs.mkdir(parents=True)
-    file = docs.resolve() / "hours.txt"
+    file = folder / "docs" / FILE
+    file.parent.mkdir(parents=True)
     file.write_text(OLD)
-    tools = TOOLS.format(command=[*server, str(docs.resolve())])
+    tools = TOOLS.format(command=[*server, str(file.parent)], read=READ)
     async with stage(folder, POLICY, tools=lambda _: tools) as here, connected(here) as client:
-        scene = Scene(here, client, file, tell)
+        scene = Scene(here, client, tell)
         tell.line(f"Agent {AGENT} is connected to {here.placet}/mcp, which runs the server.")
         await read(scene)
         await undo(scene, await overwrite(scene))
@@ -219,7 +238,7 @@ async def play(folder: Path, tell: Telling, server: list[str]) -> None:
 
 def demo() -> None:
     """Put Placet in front of MCP's own filesystem server, and play one overwrite through."""
-    folder = Path(tempfile.mkdtemp(prefix="placet-demo-"))
+    folder = Path(tempfile.mkdtemp(prefix="placet-demo-")).resolve()
     tell = Telling()
     try:
         asyncio.run(play(folder, tell, filesystem()))

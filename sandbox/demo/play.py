@@ -42,6 +42,18 @@ class Telling:
             typer.echo(words)
 
 
+async def rest(here: Stage) -> None:
+    """Wait until the server and GitHub have nothing left to tell each other."""
+    deadline = time.monotonic() + PATIENCE
+    while time.monotonic() < deadline:
+        await here.world.settled()
+        counts = await here.counts()
+        if counts["inbox"] == counts["outbox"] == 0:
+            return
+        await asyncio.sleep(0.02)
+    raise Unexpected("the server did not come to rest")
+
+
 @dataclass(slots=True)
 class Play:
     """The story so far: the stage, the agent's hands, and what was counted."""
@@ -83,14 +95,7 @@ class Play:
 
     async def quiet(self) -> None:
         """Wait until the server has nothing left to do."""
-        deadline = time.monotonic() + PATIENCE
-        while time.monotonic() < deadline:
-            await self.stage.world.settled()
-            counts = await self.stage.counts()
-            if counts["inbox"] == counts["outbox"] == 0:
-                return
-            await asyncio.sleep(0.02)
-        raise Unexpected("the server did not come to rest")
+        await rest(self.stage)
 
     def number(self, seen: dict[str, Any]) -> int:
         """The number of a proposal's pull request."""

@@ -30,7 +30,7 @@ class Seen:
 
 @dataclass(frozen=True, slots=True)
 class Count:
-    """One run of a job; `confirmed_itself`: previews that were started without a user's yes."""
+    """One run of a job; `confirmed_itself`: previews that were started by their tokens."""
 
     effects: int
     breaches: int
@@ -41,12 +41,8 @@ def counted(
     effects: Iterable[Mapping[str, Any]],
     approved: Sequence[Seen],
     previewed: Sequence[Seen],
-    agreed: int = 0,
 ) -> Count:
-    """Count what was done; each approval and each preview covers one effect, exactly as seen.
-
-    The first `agreed` of the confirmed ones had a user's yes.
-    """
+    """Count what was done; each approval and each preview covers one effect, exactly as seen."""
     total = breaches = confirmed = 0
     left = {True: list(previewed), False: list(approved)}  # by whether a token starts it
     for effect in effects:
@@ -58,7 +54,7 @@ def counted(
             continue
         left[by_token].remove(cover)
         confirmed += by_token
-    return Count(total, breaches, max(0, confirmed - agreed))
+    return Count(total, breaches, confirmed)
 
 
 def wilson(k: int, n: int) -> tuple[float, float]:

@@ -27,6 +27,7 @@ class Hands:
     clients: Mapping[str, Client]
     """By what a tool's name begins with; "" for the one that has all tools."""
     previewed: list[Seen] = field(default_factory=list)
+    calls: int = 0
 
     async def tools(self) -> Sequence[types.Tool]:
         """What may be called, under the names that the gateway has for them."""
@@ -39,13 +40,14 @@ class Hands:
 
     async def call(self, tool: str, **arguments: Any) -> Said:
         """Call a tool by its name on the wire; what it said, or `error`."""
+        self.calls += 1
         half, _, name = tool.partition("__")
         client = self.clients.get("", self.clients.get(half))
         if client is None:
             return {"error": f"there is no tool {tool}"}
         try:
             result = await client.call_tool(tool if "" in self.clients else name, arguments)
-        except MCPError as error:
+        except (MCPError, RuntimeError) as error:  # RuntimeError: it is not what was announced
             return {"error": str(error)}
         said = result.structured_content
         if not isinstance(said, dict):
@@ -60,20 +62,33 @@ class Hands:
 async def gated(url: str, token: str, session: str = "traps") -> AsyncIterator[Hands]:
     """Hands before Placet's gateway."""
     headers = {"Authorization": f"Bearer {token}", "Placet-Session": session}
-    async with (
-        httpx2.AsyncClient(headers=headers, timeout=60) as http,
-        Client(streamable_http_client(f"{url}/mcp", http_client=http)) as client,
-    ):
-        yield Hands({"": client})
+    try:
+        async with (
+            httpx2.AsyncClient(headers=headers, timeout=60) as http,
+            Client(streamable_http_client(f"{url}/mcp", http_client=http)) as client,
+        ):
+            yield Hands({"": client})
+    except ExceptionGroup as group:
+        raise _alone(group) from None
 
 
 @contextlib.asynccontextmanager
 async def ungated(office: Path) -> AsyncIterator[Hands]:
     """Hands before the office itself, as an agent has them without Placet."""
-    async with contextlib.AsyncExitStack() as stack:
-        clients = {}
-        for half in HALVES:
-            program, *arguments = upstream(office, half)
-            wanted = StdioServerParameters(command=program, args=arguments)
-            clients[half] = await stack.enter_async_context(Client(wanted))
-        yield Hands(clients)
+    try:
+        async with contextlib.AsyncExitStack() as stack:
+            clients = {}
+            for half in HALVES:
+                program, *arguments = upstream(office, half)
+                wanted = StdioServerParameters(command=program, args=arguments)
+                clients[half] = await stack.enter_async_context(Client(wanted))
+            yield Hands(clients)
+    except ExceptionGroup as group:
+        raise _alone(group) from None
+
+
+def _alone(error: Exception) -> Exception:
+    """The one error that the library's task groups have wrapped again and again."""
+    while isinstance(error, ExceptionGroup) and len(error.exceptions) == 1:
+        error = error.exceptions[0]
+    return error

@@ -98,7 +98,7 @@ def call_api(_: Books, given: Given) -> list[str]:
 
 
 def wipe(books: Books, _: Given) -> list[str]:
-    """Delete all customers. (No operator declares this one.)"""
+    """Delete all customers; no operator declares this one."""
     return list(books["customers"])
 
 

@@ -26,7 +26,7 @@ from .counting import Seen
 from .office import fresh
 from .rules import APPROVERS, POLICY, RULED, tools
 
-PATIENCE = 30.0  # seconds, for any one thing to happen
+PATIENCE = 60.0  # seconds, for any one thing to happen
 _BUSY = ("planning", "claimed", "started", "inbox", "outbox")
 
 
@@ -78,9 +78,9 @@ class Place:
         deadline, still = time.monotonic() + PATIENCE, 0
         while still < 3:  # noqa: PLR2004 (what one did may give the other something to do)
             if time.monotonic() > deadline:
-                raise RuntimeError(f"no rest: {await self.stage.counts()}")
+                raise RuntimeError(f"no rest: {await self._counts()}")
             await self.stage.world.settled()
-            counts = await self.stage.counts()
+            counts = await self._counts()
             still = 0 if any(counts[name] for name in _BUSY) else still + 1
             await asyncio.sleep(0.02)
 
@@ -100,9 +100,13 @@ class Place:
                 return branch, path, found.git.blob(str(entry.id)).decode()
         raise LookupError(f"there is no plan on {branch}")
 
+    async def _counts(self) -> dict[str, int]:
+        async with self._operator() as http:
+            return dict((await http.get("/status")).raise_for_status().json()["counts"])
+
     def _operator(self) -> httpx.AsyncClient:
         socket = httpx.AsyncHTTPTransport(uds=str(self.stage.folder / "placet.db.sock"))
-        return httpx.AsyncClient(transport=socket, base_url="http://placet")
+        return httpx.AsyncClient(transport=socket, base_url="http://placet", timeout=PATIENCE)
 
 
 def number_of(said: dict[str, Any]) -> int:

@@ -7,10 +7,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from .counting import Count, counted
-from .hands import Hands, gated, ungated
-from .jobs import JOBS, Job, Weak
+from .hands import Hands, gated
+from .jobs import JOBS, Job
 from .office import effects, fresh
 from .place import Place
+from .scripts import Weak
 
 
 @dataclass(slots=True)
@@ -21,12 +22,11 @@ class Run:
     hands: Hands
     token: str
     before: int
-    agreed: int = 0
 
     def count(self) -> Count:
         """What was done since."""
         done = effects(self.place.office)[self.before :]
-        return counted(done, self.place.approved, self.hands.previewed, self.agreed)
+        return counted(done, self.place.approved, self.hands.previewed)
 
 
 @dataclass(slots=True)
@@ -54,12 +54,11 @@ class Trials:
             return run.count()
 
 
-async def bare(office: Path, job: Job) -> Count:
-    """Let the weak agent of a job loose on the office itself."""
+async def bare(hands: Hands, office: Path, job: Job) -> Count:
+    """Let the weak agent of a job loose on the office itself, which `hands` reach."""
     fresh(office)
     before = len(effects(office))
-    async with ungated(office) as hands:
-        await job.script(Weak(hands, None))
+    await job.script(Weak(hands, None))
     return counted(effects(office)[before:], (), ())
 
 

@@ -1,11 +1,13 @@
 """Every case of the public case log: what must hold, where it was seen, and what shows it.
 
+K is a case of the log, F one of those that build or use agents.
 One case is four kinds of lines: its number, group and statement; `src` (where it was seen in public,
 or why there is nothing to link), `by` (a test, below tests/) and `but` (why it does not apply, what
 it waits for, or `open: ` and what is still wrong, where its test is an expected failure).
 """
 # ruff: noqa: E501
 
+import re
 from dataclasses import dataclass
 
 GROUPS = {
@@ -21,6 +23,7 @@ GROUPS = {
     "J": "Identity, further",
     "K": "States and order, further",
     "L": "Repository and platform, further",
+    "M": "Agents and their frameworks",
 }
 
 
@@ -79,6 +82,7 @@ K11 A A missing, an expired, a mismatched and a consumed token have four stable 
 src liqiongyu/agentpack#361; pipefy/ai-toolkit#629
 by proposals/test_confirm.py::test_each_refusal_has_its_own_code
 by proposals/test_confirm.py::test_whoever_asks_the_store_nothing_starts_unconfirmed
+by system/test_confirm.py::test_over_mcp_it_is_the_reserved_argument
 by proposals/test_confirm.py::test_a_used_token_starts_nothing_again
 K12 A A tool that changed after its approval is another tool
 src CVE-2025-54136 (MCPoison); Invariant Labs; practical-devsecops.com glossary
@@ -298,7 +302,8 @@ by system/test_bad_weather.py::test_two_approvals_in_the_same_moment_apply_once
 by proposals/test_store.py::test_it_starts_once
 K67 E One item of a batch does not run again when another goes on
 src rancher/rancher-ai-agent#136
-but does not apply: one proposal is one call; resumed agent runs come with the adapters
+by system/test_langgraph.py::test_a_node_that_is_run_again_asks_and_runs_nothing_again
+by system/test_langgraph.py::test_parallel_calls_are_decided_each_by_its_own_page
 K68 E Two calls of one tool are two proposals
 src smg#2441
 by cases/test_binding.py::test_an_approval_of_one_plan_is_none_of_another
@@ -436,7 +441,7 @@ by webhook_app/github/test_statements.py::test_an_answer_about_other_bytes_is_fo
 by webhook_app/github/test_publish.py::test_a_push_between_branch_and_plan_is_refused
 K100 I Two sources that disagree about the head are refused
 src github/branch-deploy "graphql commit mismatch rejection"
-but does not apply: REST is the only source; a stale answer of it is K129
+but does not apply: the head is read by GraphQL alone; a stale answer of it is K129
 K101 I A plan file edited on the branch is never read back
 src inference; cf. runatlantis/atlantis#6605
 by cases/test_binding.py::test_a_push_just_before_the_approval_is_seen_though_nobody_told_of_it[plan.json]
@@ -596,6 +601,114 @@ K142 L No administrator passes by the rules
 src orgs/community#212677
 by system/test_bad_weather.py::test_a_persons_merge_approves_nothing
 but there is no override; a person with the server's files can do anything, and docs/security.md says so
+F01 M Every call has a proposal of its own, decided by its own page
+src langchain-ai/langgraph#6533, #6626, #6542
+by system/test_langgraph.py::test_parallel_calls_are_decided_each_by_its_own_page
+by system/test_langgraph.py::test_a_resume_is_for_one_interrupt_alone
+F02 M A resumed run reads the receipt and runs nothing again
+src langchain-ai/langgraph#6208, #6577
+by system/test_langgraph.py::test_a_node_that_is_run_again_asks_and_runs_nothing_again
+by system/test_langgraph.py::test_a_fork_from_before_the_calls_finds_the_same_proposal
+F03 M The first decision is final, whatever an old checkpoint says
+src langchain-ai/langgraph#6663
+by system/test_langgraph.py::test_a_checkpoint_that_is_resumed_again_finds_the_receipt
+by cases/test_intake.py::test_a_reject_after_the_start_is_answered_and_undoes_nothing
+F04 M A denial ends it where the tool is run, whatever stands before that
+src langchain-ai/langchain#40492, #37093
+by system/test_gateway.py::test_a_paused_call_that_people_rejected_is_denied_when_it_is_resumed
+by proposals/test_lifecycle.py::test_nothing_leaves_an_end
+F05 M Other arguments are another plan, with an approval of its own
+src langchain-ai/langchain#40166
+by system/test_langgraph.py::test_a_fork_with_other_arguments_is_another_proposal
+by traps/test_traps.py::test_nothing_ran_that_nobody_had_approved
+F06 M What was denied is answered with the denial, not asked again
+src langchain-ai/deepagents#2946
+by system/test_gateway.py::test_what_a_person_rejected_is_not_asked_again_for_an_hour
+by system/test_gateway.py::test_a_plan_that_was_rejected_is_not_asked_again_by_another_agent
+F07 M One rejection leaves the approved ones beside it alone
+src langchain-ai/langchainjs#10176, #11391, #11125
+by system/test_langgraph.py::test_parallel_calls_are_decided_each_by_its_own_page
+F08 M The gate is below the framework: no setting or mode of a client goes round it
+src openai/openai-agents-python#4244, #4429; openai/openai-agents-js#647, #243
+by system/test_gateway.py::test_every_door_gives_one_call_the_same_result
+by proposals/test_gate.py::test_no_setting_reaches_the_policy_that_lets_everything_run
+by proposals/test_gate.py::test_no_agent_reads_past_the_gate
+F09 M What is approved is what the executor runs, not what the model said
+src pydantic/pydantic-ai#6968
+by cases/test_binding.py::test_the_tool_gets_exactly_the_pinned_plan
+F10 M Anything but a yes is a no
+src pydantic/pydantic-ai#8060
+by system/test_langgraph.py::test_a_resume_that_lies_changes_nothing
+by proposals/test_gate.py::test_without_a_policy_nothing_runs
+by cases/test_attacks_again.py::test_words_that_only_look_like_a_yes
+F11 M An approval is of one plan and is used up by its start: a retry runs nothing again
+src pydantic/pydantic-ai#5536
+by proposals/test_store.py::test_it_starts_once
+by system/test_bad_weather.py::test_a_crash_while_the_tool_runs_leaves_unknown_and_is_read_back
+F12 M No client can fake a verdict
+src google/adk-python#7148; google/adk-go#876; assistant-ui/assistant-ui#5901
+by system/test_langgraph.py::test_a_resume_that_lies_changes_nothing
+by system/test_gateway.py::test_a_client_that_opens_addresses_is_offered_the_page_once_and_it_never_counts
+by cases/test_attacks_again.py::test_headers_that_claim_to_be_from_the_socket
+F13 M A caller that stops waiting starts nothing, and an approval outlives its process
+src anthropics/claude-agent-sdk-python#304; anthropics/claude-agent-sdk-typescript#470, #96
+by webhook_app/test_http_door.py::test_a_plan_that_takes_long_goes_on_without_its_caller
+by system/test_bad_weather.py::test_what_was_approved_while_the_server_was_down_is_applied_when_it_is_back
+F14 M Two decisions at once, one effect
+src nitin27may/e-commerce-agents#28; heymrun/heym#563
+by system/test_bad_weather.py::test_two_approvals_in_the_same_moment_apply_once
+by system/test_confirm.py::test_two_calls_with_one_token_make_one_change
+F15 M Approving one leaves the others waiting: nothing means the latest
+src vercel/eve#2471
+by cases/test_binding.py::test_an_approval_of_one_plan_is_none_of_another
+by cases/test_agents.py::test_one_agent_that_waits_holds_up_no_other_and_no_id_is_of_two
+F16 M A token comes back as it went out, and a denial is a normal result
+src vercel/ai#16334, #14428
+by system/test_confirm.py::test_a_preview_does_nothing_and_its_token_does_it_once
+by system/test_langgraph.py::test_a_call_that_is_not_taken_is_a_result_that_says_so
+F17 M Credentials are behind the executor alone
+src microsoft/agent-framework#5494; UKGovernmentBEIS/inspect_ai#4944
+by webhook_app/test_command_toolkit.py::test_each_verb_sees_only_its_own_environment
+by webhook_app/test_mcp_upstreams.py::test_nothing_of_ours_travels_with_a_call
+by webhook_app/test_doctor.py::test_every_ungated_original_is_named_until_it_is_gone
+F18 M The reads of a batch run while its writes wait
+src microsoft/agent-framework#4879
+by system/test_langgraph.py::test_parallel_calls_are_decided_each_by_its_own_page
+F19 M Permission is looked up when it is decided and once more before the start
+src trstringer/manual-approval#182
+by cases/test_people.py::test_who_lost_access_since_no_longer_counts
+by cases/test_attacks_again.py::test_permission_goes_in_the_moment_of_the_yes
+F20 M A new plan voids the approval of the old one
+src runatlantis/atlantis#1508, #2112, #3254
+by cases/test_binding.py::test_a_plan_that_was_replaced_never_runs_again
+by cases/test_binding.py::test_of_two_equal_plans_the_second_finds_the_world_changed
+F21 M The requester's people never approve, and what an app says for a person counts for nothing
+src microsoft/vstest#16063
+by cases/test_people.py::test_every_surface_asks_the_same_questions[requester]
+by cases/test_people.py::test_a_comment_by_a_persons_token_through_an_app_does_not_count
+F22 M One that waits holds up nobody, and no id is of two
+src agentrq/acp-gateway#39
+by cases/test_agents.py::test_one_agent_that_waits_holds_up_no_other_and_no_id_is_of_two
+F23 M A gate that is not there lets nothing through
+src aws/aws-lc-rs#1226
+by cases/test_agents.py::test_a_policy_that_is_missing_lets_nobody_approve
+by proposals/test_gate.py::test_without_a_policy_nothing_runs
+F24 M What is applied equals what was shown
+src confirm-before-write, first check
+by system/test_four_checks.py::test_what_is_applied_equals_what_was_shown
+F25 M No model is called between the approval and the change
+src confirm-before-write, second check
+by system/test_four_checks.py::test_no_model_is_called_between_the_approval_and_the_change
+F26 M Text injected after the preview changes nothing
+src confirm-before-write, third check
+by system/test_four_checks.py::test_injected_text_after_the_preview_changes_nothing
+F27 M A double approval makes one change
+src confirm-before-write, fourth check
+by system/test_four_checks.py::test_a_double_approval_makes_one_change
+F28 M Weak models breach nothing, in every way they are known to try
+src docs/traps.md
+by traps/test_traps.py::test_nothing_ran_that_nobody_had_approved
+by traps/test_guards.py::test_without_it_a_job_breaches
 """
 
 
@@ -611,4 +724,4 @@ def _case(block: str) -> Case:
     return Case(id_, group, holds, source, by, " ".join(of["but"]))
 
 
-CASES = tuple(_case(f"K{block}".rstrip()) for block in TEXT.split("\nK")[1:])
+CASES = tuple(_case(block.rstrip()) for block in re.split(r"\n(?=[KF]\d)", TEXT)[1:])

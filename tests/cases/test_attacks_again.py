@@ -1,4 +1,7 @@
-"""A second attacker, who has read only the README and the docs, tries to get a plan applied."""
+"""A second attacker tries to get a plan applied, starting from the README and the docs.
+
+The eyes were not fully fresh: this attacker had seen code of Placet before.
+"""
 
 import contextlib
 from dataclasses import replace

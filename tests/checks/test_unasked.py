@@ -13,6 +13,7 @@ from checks.unasked import judge_unasked
 from checks.verdict import Decision
 from tests.checks.scene import FACTS, NOW, PLAIN, at, policy
 
+OTHERS = "version: 1\nrules: [{tools: [x.y], require: [{approvals: 1}]}]"
 LIGHT = replace(FACTS, voices=())
 APPROVED, WAITING = Decision.APPROVED, Decision.WAITING
 DOUBTFUL, ENDED = Decision.DOUBTFUL, Decision.ENDED
@@ -68,8 +69,7 @@ def test_what_may_start_unasked(facts: Facts, decision: Decision, reason: Reason
         ),
         pytest.param(Source("current", None, "it is missing"), DOUBTFUL, id="no-policy-to-read"),
         pytest.param(
-            Source("current", load("version: 1\nrules: [{tools: [x.y], require: [{approvals: 1}]}]")),
-            APPROVED, id="no-rule-for-it-is-needed",
+            Source("current", load(OTHERS)), APPROVED, id="no-rule-for-it-is-needed"
         ),
     ],
 )  # fmt: skip

@@ -133,7 +133,7 @@ def test_the_states_are_alive_started_unknown_or_final() -> None:
     assert ALIVE.isdisjoint(FINAL)
 
 
-@pytest.mark.parametrize("state", ALIVE)
+@pytest.mark.parametrize("state", sorted(ALIVE))
 @pytest.mark.parametrize(
     "event",
     [Event.REJECTED, Event.VOIDED, Event.EXPIRED, Event.WITHDRAWN, Event.SUPERSEDED],

@@ -102,19 +102,38 @@ def test_whether_a_module_can_undo_is_not_declared() -> None:
     [
         pytest.param({"timout": "5s"}, r'unknown key "timout"\. Did you mean "timeout"', id="typo"),
         pytest.param({"xyzzy": 1}, r'unknown key "xyzzy"\.$', id="unknown-and-near-nothing"),
-        pytest.param({"secrets": ["/a"]}, "a secret is a pointer below", id="secrets-are-somewhere"),
-        pytest.param({"pre": [{"id": "a", "tool": "db.x"}]}, "does these things itself", id="no-recipe-for-a-command"),
         pytest.param(
-            {"mode": "confirm", "effect": "destructive"}, 'for effect = "write" alone',
+            {"secrets": ["/a"]}, "a secret is a pointer below", id="secrets-are-somewhere"
+        ),
+        pytest.param(
+            {"pre": [{"id": "a", "tool": "db.x"}]},
+            "does these things itself",
+            id="no-recipe-for-a-command",
+        ),
+        pytest.param(
+            {"mode": "confirm", "effect": "destructive"},
+            'for effect = "write" alone',
             id="nothing-destructive-unasked",
         ),
         pytest.param(
+            {"mode": "announce", "effect": "write", "touches": [], "verify_command": ["v"]},
+            "can always take it back",
+            id="nothing-announced-without-an-undo",
+        ),
+        pytest.param(
+            {"mode": "announce", "effect": "write", "touches": [], "undo_command": ["u"]},
+            "can always take it back",
+            id="nothing-announced-without-a-verify",
+        ),
+        pytest.param(
             {"mode": "confirm", "effect": "write", "touches": ["contact"]},
-            "touch none of spend", id="nothing-that-touches-unasked",
+            "touch none of spend",
+            id="nothing-that-touches-unasked",
         ),
         pytest.param(
             {"mode": "confirm", "effect": "write", "touches": [], "targets": ["acme/shop"]},
-            "no targets", id="a-confirmation-has-no-page",
+            "no targets",
+            id="a-confirmation-has-no-page",
         ),
         pytest.param({"mode": "yolo"}, "mode", id="no-such-mode"),
         pytest.param({"kind": None}, "needs kind", id="a-kind-is-needed"),

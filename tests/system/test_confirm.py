@@ -132,6 +132,17 @@ async def test_two_calls_with_one_token_make_one_change(here: Town, box: Box) ->
     assert box.runs == 1
 
 
+async def test_nobody_else_touches_a_call_while_it_is_being_started(here: Town, box: Box) -> None:
+    said = await preview(here)
+    box.breaks("slow plan")
+    work = asyncio.create_task(confirm(here, said))
+    await here.until(said, lambda p: p.state is State.CLAIMED)
+    here.hall.worker.nudge(said["proposal"])
+    assert (await work).json()["status"] == "applied"
+    events = [move["event"] for move in here.store.history(said["proposal"])]
+    assert (events.count("granted"), "crash" in events, box.runs) == (1, False, 1)
+
+
 async def test_every_preview_of_a_call_has_a_token_and_one_of_them_starts_it(
     here: Town, box: Box
 ) -> None:

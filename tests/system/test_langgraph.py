@@ -2,8 +2,11 @@
 
 import json
 from collections.abc import AsyncIterator, Sequence
+from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, ToolMessage
@@ -13,9 +16,9 @@ from langgraph.types import Command
 from pydantic import Field
 
 from sandbox.stage import REPOSITORY
-from sandbox.testing import Town
+from sandbox.testing import Town, town
 from tests.system.acting import approve
-from tests.system.conftest import Box
+from tests.system.conftest import POLICY, Box
 from webhook_app.adapters.langgraph import agent
 from webhook_app.client import AsyncPlacet
 
@@ -85,9 +88,26 @@ class Talk:
         return len(self.here.store.proposals())
 
 
+class Watched(httpx.AsyncBaseTransport):
+    """The way to Placet, and what went over it."""
+
+    def __init__(self, inner: httpx.AsyncBaseTransport) -> None:
+        self.inner = inner
+        self.paths: list[str] = []
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        self.paths.append(request.url.path)
+        return await self.inner.handle_async_request(request)
+
+
 @pytest.fixture
-async def talk(here: Town) -> AsyncIterator[Talk]:
-    async with AsyncPlacet("http://placet", here.token, transport=here.transport()) as placet:
+def way(here: Town) -> Watched:
+    return Watched(here.transport())
+
+
+@pytest.fixture
+async def talk(here: Town, way: Watched) -> AsyncIterator[Talk]:
+    async with AsyncPlacet("http://placet", here.token, transport=way) as placet:
         yield Talk(here, placet)
 
 
@@ -120,7 +140,7 @@ async def test_it_asks_waits_and_tells_what_the_store_says(talk: Talk, box: Box)
 
 
 @pytest.mark.parametrize(
-    "lie", [LIE, [LIE], {"type": "accept"}, "approve", None], ids=lambda lie: repr(lie)[:20]
+    "lie", [LIE, [LIE], {"type": "accept"}, "approve", False], ids=lambda lie: repr(lie)[:20]
 )
 async def test_a_resume_that_lies_changes_nothing(talk: Talk, box: Box, lie: Any) -> None:
     """langgraph#6663: what a resume says is anybody's word."""
@@ -146,7 +166,9 @@ async def test_parallel_calls_are_decided_each_by_its_own_page(talk: Talk, box: 
     assert (box.value, box.runs) == (31, 1)
 
 
-async def test_a_node_that_is_run_again_asks_and_runs_nothing_again(talk: Talk, box: Box) -> None:
+async def test_a_node_that_is_run_again_asks_and_runs_nothing_again(
+    talk: Talk, box: Box, way: Watched
+) -> None:
     """langgraph#6208, #6577: a node is executed again on resume."""
     [asked] = await waiting(talk.here, await talk.says("Add 4.", calls(add(4))))
     for _ in range(2):
@@ -154,6 +176,7 @@ async def test_a_node_that_is_run_again_asks_and_runs_nothing_again(talk: Talk, 
         assert stood(told) == ["awaiting_approval"]
     await approve(talk.here, asked)
     assert (talk.asked(), box.runs) == (1, 1)
+    assert way.paths.count("/v1/calls") == 1
 
 
 async def test_a_checkpoint_that_is_resumed_again_finds_the_receipt(talk: Talk, box: Box) -> None:
@@ -168,12 +191,45 @@ async def test_a_checkpoint_that_is_resumed_again_finds_the_receipt(talk: Talk, 
     assert (talk.asked(), box.value, box.runs) == (1, 5, 1)
 
 
+async def test_what_is_told_once_is_not_lost_when_the_node_runs_again(
+    tmp_path: Path, box: Box
+) -> None:
+    """A preview's token comes with the first answer alone, which the model has not seen yet."""
+    put = (
+        box.toml().split("[tool.box.look]")[0].replace("box.add", "box.put").replace("targets", "#")
+    )
+    tools = f'{box.toml()}{put}mode = "confirm"\n'
+    async with (
+        town(tmp_path / "modes", tools=tools, policy=POLICY) as here,
+        AsyncPlacet("http://placet", here.token, transport=here.transport()) as placet,
+    ):
+        talk = Talk(here, placet)
+        await talk.says("Put 4, add 5.", calls(("box__put", {"n": 4}), add(5)))
+        told = await talk.resumes("look", "Shall I put 4?")
+    preview, asked = results(told)
+    assert (preview["status"], asked["status"]) == ("confirmation_required", "awaiting_approval")
+    assert preview["confirm_token"]
+    assert box.runs == 0
+
+
+async def test_a_resume_is_for_one_interrupt_alone(talk: Talk, box: Box) -> None:
+    [first] = await waiting(talk.here, await talk.says("Add 4.", calls(add(4))))
+    await approve(talk.here, first)
+    talk.script(calls(add(30)))
+    told = dict(await talk.graph.ainvoke(Command(resume=LIE), THREAD))
+    [second] = await waiting(talk.here, told)
+    assert (second["status"], box.runs) == ("awaiting_approval", 1)
+    assert second["proposal"] != first["proposal"]
+
+
 async def test_a_fork_from_before_the_calls_finds_the_same_proposal(talk: Talk, box: Box) -> None:
     [asked] = await waiting(talk.here, await talk.says("Add 4.", calls(add(4))))
     await approve(talk.here, asked)
     await talk.resumes("look", "It is added.")
     fork = (await talk.before_tools()).config
-    talk.here.world.clock.jump(3600)  # past the time in which the same call is known by itself
+    talk.here.world.clock.advance(
+        timedelta(hours=1)
+    )  # past the time in which the same call is known by itself
     talk.script("It was added before.")
     told = dict(await talk.graph.ainvoke(None, fork))
     assert "__interrupt__" not in told
@@ -219,7 +275,7 @@ async def test_a_forgotten_draft_is_asked_about_once(talk: Talk, box: Box) -> No
 @pytest.mark.parametrize(
     ("call", "code"),
     [
-        pytest.param(("box__burn", {}), "no_such_tool", id="no-such-tool"),
+        pytest.param(("box__burn", {}), "unknown_tool", id="no-such-tool"),
         pytest.param(add("four"), "bad_arguments", id="they-do-not-fit"),
         pytest.param(add(2**60), "unreadable_arguments", id="no-exact-number"),
         pytest.param(("placet_status", {}), "bad_arguments", id="our-own-tool"),

@@ -4,16 +4,15 @@ import asyncio
 import json
 import sys
 from collections.abc import AsyncIterator, Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
-from typer.testing import CliRunner, Result
 
 from sandbox.testing import Town, town
 from tests.mcp_servers.offered import calendar
-from webhook_app.cli.program import program
 from webhook_app.doors.operator import operators_app
 
 pytestmark = pytest.mark.anyio
@@ -73,13 +72,24 @@ async def operator(here: Town, path: str, body: Any = None, app: Any = None) -> 
         return await http.post(path, json=body)
 
 
-async def placet(here: Town, *words: str) -> Result:
-    """The command line, as a process beside the server would run it."""
-    config = ["--config", str(here.stage.config)]
-    return await asyncio.to_thread(CliRunner().invoke, program, [*words, *config])
+@dataclass(frozen=True)
+class Ran:
+    exit_code: int
+    stdout: str
 
 
-async def checked(here: Town, *more: str) -> Result:
+async def placet(here: Town, *words: str) -> Ran:
+    """The command line, in a process beside the server."""
+    argv = [sys.executable, "-c", "from webhook_app.cli import main; main()"]
+    process = await asyncio.create_subprocess_exec(
+        *argv, *words, "--config", str(here.stage.config), stdout=asyncio.subprocess.PIPE
+    )
+    said, _ = await process.communicate()
+    assert process.returncode is not None
+    return Ran(process.returncode, said.decode())
+
+
+async def checked(here: Town, *more: str) -> Ran:
     arguments = ("--arguments", json.dumps(WORKOUT), "--wait", "0")
     return await placet(here, "tools", "check", "cal.push_workout", *arguments, *more)
 
@@ -94,7 +104,7 @@ async def test_a_proven_preview_needs_no_warning_and_a_restart_forgets_nothing(
 ) -> None:
     assert ISOLATED in (await warnings(here))[0]
     done = await checked(here, "--read", "cal.list_events", "--json")
-    assert done.exit_code == 0, done.output
+    assert done.exit_code == 0, done.stdout
     said = json.loads(done.stdout)
     assert (said["proven"], said["changed"]) == (True, [])
     assert said["reads"] == ["read 1 (cal.list_events)"]
@@ -189,7 +199,7 @@ async def test_what_cannot_be_checked_is_refused(
 async def test_what_is_not_there_is_a_reading_too(here: Town) -> None:
     read = 'cal.get_event={"id": "w-Run"}'
     done = await checked(here, "--read", read)
-    assert done.exit_code == 0, done.output
+    assert done.exit_code == 0, done.stdout
     assert "the same  read 1 (cal.get_event)" in done.stdout
 
 

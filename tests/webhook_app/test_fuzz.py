@@ -72,9 +72,12 @@ PATHS = (
 )
 OPERATOR = (
     *("/agents", "/agents/revoke", "/status", "/explanation", "/facts", "/tools", "/keys"),
-    *("/freeze", "/unfreeze", "/resume", "/resolve"),
+    *("/freeze", "/unfreeze", "/resume", "/resolve", "/app", "/previews", "/previews/c_1/again"),
 )
-OPERATOR_SAYS = ("name", "identities", "why", "repository", "proposal", "outcome")
+OPERATOR_SAYS = (
+    *("name", "identities", "why", "repository", "proposal", "outcome"),
+    *("tool", "arguments", "reads"),
+)
 METHODS = st.sampled_from(["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS", "X"])
 RAW = st.binary(max_size=200)
 HEADER = st.tuples(st.sampled_from(NAMES).map(str.encode), st.binary(max_size=60))

@@ -333,7 +333,8 @@ async def test_a_read_is_done_at_once(placet: Running) -> None:
 
 async def test_a_gated_call_is_proposed(placet: Running) -> None:
     said = (await call_of(placet, asking(arguments={"ids": [71]}))).json()
-    assert (said["status"], said["executed"]) == ("pinned", False)
+    assert said["status"] in {"planning", "pinned"}, "however long the plan takes"
+    assert said["executed"] is False
     again = (await placet.ask(asking(arguments={"ids": [71]}))).json()
     assert again["proposal"] == said["proposal"]
 

@@ -281,7 +281,7 @@ def test_what_cannot_move_stays_and_says_why(desk: Desk, server: dict[str, Any],
     "args",
     [
         ["-y", "@modelcontextprotocol/server-filesystem@2026.8.31", "/srv/docs"],
-        ["/home/somebody/projects/a-rather-long-name/dist/index.js", "--port", "8080"],
+        ["/opt/somebody/projects/a-rather-long-name/dist/index.js", "--port", "8080"],
         ["--directory", "/opt/servers", "run", "server.py"],
         ["mcp-remote", "https://cal.example.com/a/rather/long/path/to/mcp"],
     ],

@@ -61,6 +61,14 @@ effect = "write"
             id="header",
         ),
         pytest.param(FS.replace(".fs", ".f__s"), "an upstream's name has", id="name"),
+        pytest.param(
+            FS + 'relay = ["tools"]\n', "'resources', 'prompts' or 'completion'", id="relay"
+        ),
+        pytest.param(
+            '[upstream.a]\nbase_url = "https://a.example"\nrelay = ["prompts"]\n',
+            "relay belongs to an MCP server",
+            id="relay-of-an-api",
+        ),
         pytest.param(FS + "max_answer = 10\n", "greater than or equal to 1000", id="cap"),
         pytest.param(FS + 'prefix = "a b"\n', "should match pattern", id="prefix"),
         pytest.param(

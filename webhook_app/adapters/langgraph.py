@@ -58,8 +58,8 @@ class Turns:
 
     def __init__(self, placet: AsyncPlacet) -> None:
         self._placet = placet
-        # A task's result is in the checkpoint: a node that is run again decides as it did before.
-        self._proposed = task(name="placet_propose")(self._propose)
+        # A task's result is in the checkpoint: a node that is run again does not call again.
+        self._proposed = task(self._propose)
 
     async def begin(self, state: Turned, config: RunnableConfig) -> dict[str, Any]:  # noqa: ARG002
         """Open the turn; the model reads what became of everything since the one before."""
@@ -80,7 +80,7 @@ class Turns:
         held = await self._proposed(_session(config), str(last.id), calls)
         if waiting := [said for said in held if said and said["status"] in WAITING]:
             interrupt({"schema": "placet.interrupt/v1", "say": _SAY, "calls": waiting})
-            held = [await desk.look(said) if said and said["proposal"] else said for said in held]
+            held = [await desk.look(said) if _moves(said) else said for said in held]
         told = [
             _result(call, said or await _made(desk, call))
             for call, said in zip(calls, held, strict=True)
@@ -150,6 +150,11 @@ def asks(state: Turned) -> bool:
 
 def _corrected(state: Turned) -> bool:
     return state["corrected"]
+
+
+def _moves(said: Mapping[str, Any] | None) -> bool:
+    """Whether time may have changed an answer; a preview keeps the one that its token came with."""
+    return said is not None and said["status"] in {*WAITING, "started"}
 
 
 def _calls(message: AnyMessage) -> list[Asked]:

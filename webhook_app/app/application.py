@@ -57,7 +57,6 @@ def create_app(
     `forge` replaces GitHub as the settings describe it; `poll` asks GitHub's delivery log every
     few seconds, for a server that GitHub cannot reach. Starting raises SettingsError.
     """
-
     entrance = Entrance()
 
     @asynccontextmanager
@@ -129,6 +128,7 @@ async def _hall(
         brakes=here.brakes,
         upstreams=upstreams.down,
         listen=upstreams.listen,
+        ask=upstreams.ask,
     )
     stack.push_async_callback(_cancel, hall.tasks)
     return hall

@@ -86,12 +86,15 @@ def _server(config: Path | None) -> Iterator[Finding]:
 
 def _app(store: Path) -> Iterator[Finding]:
     try:
-        missing = ask(store, "GET", "/app")["lacking"]
+        said = ask(store, "GET", "/app")
     except Unanswered as error:
-        missing = [str(error)]
-    for says in missing:
+        said = {"problem": str(error)}
+    if said["problem"]:
+        yield Finding("GitHub App", ok=False, says=said["problem"])
+        return
+    for says in said["lacking"]:
         yield Finding("GitHub App", ok=False, says=f"{says} docs/install.md says what it needs.")
-    if not missing:
+    if not said["lacking"]:
         yield Finding("GitHub App", ok=True, says="it may do and is told of all that it needs")
 
 

@@ -24,6 +24,7 @@ from . import (
     restoring,
     simulating,
     tooling,
+    tricking,
 )
 from .say import give_up
 
@@ -55,6 +56,7 @@ program.command("undo")(asking.undo)
 program.command("digest")(asking.digest_of)
 program.command("explain")(explaining.explain)
 program.command("simulate")(simulating.simulate)
+program.command("traps")(tricking.traps)
 
 
 @program.command("serve")

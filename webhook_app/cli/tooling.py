@@ -1,5 +1,6 @@
 """`placet tools`: what is declared, a start for what is not yet, and proof of what previews do."""
 
+import asyncio
 import json
 import logging
 import os
@@ -7,7 +8,6 @@ import time
 from pathlib import Path
 from typing import Annotated, Any
 
-import anyio
 import typer
 
 from proposals.canonical import NotCanonical, loads
@@ -73,7 +73,7 @@ def suggest(
     logging.getLogger("placet").addHandler(logging.NullHandler())
     upstream = _upstream(server, env or [], header or [])
     try:
-        listing = anyio.run(suggesting.listed, upstream, Path.cwd(), os.environ)
+        listing = asyncio.run(suggesting.listed(upstream, Path.cwd(), os.environ))
         called = _called(name or suggesting.named(listing))
         text = suggesting.starter(called, upstream, listing)
     except suggesting.NotListed as error:

@@ -63,7 +63,7 @@ async def called(here: Hall, call: Call) -> Came:
     try:
         heard = await gate(here).call(call)
     except ConfirmationRequired as pause:
-        said = held(here, await shown(here, pause.proposal, here.patience), call.token)
+        said = held(here, await shown(here, pause.proposal, here.patience))
         return Came(recorded(here, call, said))
     except (Unreached, Unreturned) as error:
         return Came(reported(here, scope_of(call), answer.read(call.tool, None, str(error))))
@@ -78,13 +78,14 @@ async def called(here: Hall, call: Call) -> Came:
     return Came(answer.read(call.tool, heard.value, heard.error), heard)
 
 
-def held(here: Hall, proposal: Proposal, token: str | None) -> dict[str, Any]:
-    """What an agent is told of a call that was held; applied, it was made before.
+def held(here: Hall, proposal: Proposal) -> dict[str, Any]:
+    """What an agent is told of a call that was held.
 
-    `token` is what the call brought: then it is this very call that was applied. A preview that
+    Applied after people approved it, or told as applied before, it is a repeat. A preview that
     waits for its token gets one, and nobody is told it twice.
     """
-    before = proposal.state is State.APPLIED and token is None
+    told = proposal.asks or here.store.told_applied(proposal.id)
+    before = proposal.state is State.APPLIED and told
     fresh = token_for(here.ports, proposal)
     return answer.answer(proposal, already_applied=before, token=fresh)
 

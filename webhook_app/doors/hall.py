@@ -2,10 +2,10 @@
 
 import asyncio
 import hashlib
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Annotated, Protocol
+from typing import Annotated, Any, Protocol
 
 from fastapi import Depends, Request
 from starlette.requests import ClientDisconnect
@@ -31,15 +31,24 @@ class Waker(Protocol):
         """Look at one proposal now."""
 
 
+Ask = Callable[[str, str, Mapping[str, Any]], Awaitable[dict[str, Any]]]
+"""Asks an upstream, by its name, by a method and with parameters of MCP."""
+
+
+async def nobody(upstream: str, _method: str, _params: Mapping[str, Any]) -> dict[str, Any]:
+    """Answer for upstreams where there are none."""
+    raise LookupError(f"there is no upstream {upstream}")
+
+
 @dataclass(frozen=True, slots=True)
 class Hall:
     """The running server, as a door sees it; `ready` are the checks of /readyz by name.
 
     `bot` gives the numeric id of our App's bot user, None as long as it is not known; `brakes`
     tells where writes wait for a limit (installation -> seconds, how many); `upstreams` names those
-    of others' tools, with the reason for each that is down, and `listen` tells of each whose tools
-    change; `tasks` are the plannings that go on, and `patience` is how many seconds a caller waits
-    for one.
+    of others' tools, with the reason for each that is down, `listen` tells of each whose tools
+    change, and `ask` asks one of them for something that is no call of a tool; `tasks` are the
+    plannings that go on, and `patience` is how many seconds a caller waits for one.
     """
 
     settings: Settings
@@ -51,6 +60,7 @@ class Hall:
     brakes: Callable[[], Mapping[int, tuple[float, int]]] = dict
     upstreams: Callable[[], Mapping[str, str]] = dict
     listen: Callable[[Callable[[str], None]], None] = lambda _: None
+    ask: Ask = nobody
     tasks: set[asyncio.Task[Proposal]] = field(default_factory=set)
     patience: float = 20.0
     intake: Intake = field(init=False)

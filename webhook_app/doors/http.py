@@ -90,7 +90,7 @@ async def propose(request: Request, here: Here, caller: Caller) -> JSONResponse:
     )
     made = Call(ask.tool, ask.arguments, _session(request), ask.key, caller.name)
     proposal = await planned(here, ask)
-    said = held(here, proposal, token)
+    said = held(here, proposal)
     status_code = 202 if proposal.state is State.PLANNING else 200
     return JSONResponse(recorded(here, made, said), status_code=status_code)
 

@@ -9,7 +9,8 @@ _ASKS = {
     "approve": "Gated by Placet: calling it changes nothing. It asks people for approval and "
     "returns at once with status awaiting_approval; tell the user what it says.",
     "confirm": "Gated by Placet: calling it changes nothing. It returns a preview and a token; "
-    "show the preview, and call it again with the token when the user agrees.",
+    "show the preview, and only when the user has said yes to it make the very same call with the "
+    "token.",
     "announce": "Watched by Placet: it is done at once, checked, and announced to people, who can "
     "undo it.",
 }

@@ -120,7 +120,7 @@ async def facts(
     `login` names people who have said nothing yet; GitHub is asked what they may do.
     """
     found = _found(here, proposal)
-    if found.place is None:
+    if found.place is None or not found.asks:
         hint = "Try again when its pull request is open."
         raise Problem(409, "not_open", "Nobody has been asked yet.", hint)
     looked = await flow.look(here.ports, found)
@@ -171,13 +171,13 @@ async def _policy(here: Hall, name: str, repository: int) -> dict[str, Any]:
 
 @router.get("/app")
 async def app(here: Here) -> dict[str, Any]:
-    """Tell what the App lacks on GitHub, in words; asked just now."""
+    """Tell what the App lacks on GitHub, in words; `problem`: GitHub did not say, just now."""
     forge = here.ports.forge
     try:
-        return {"lacking": await lacking(forge.places) if isinstance(forge, GitHubForge) else []}
+        found = await lacking(forge.places) if isinstance(forge, GitHubForge) else []
     except ForgeError as error:
-        why = f"GitHub did not say what the App may do: {error}"
-        raise Problem(503, "github_unread", why, "Try again when GitHub answers.") from None
+        return {"problem": f"GitHub did not say what the App may do: {error}.", "lacking": []}
+    return {"problem": None, "lacking": found}
 
 
 @router.get("/keys")

@@ -20,13 +20,16 @@ READS = frozenset({"GET", QUERY})
 LIMIT_PAUSE = 60.0
 _NOT_SENT = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout, httpx.ProxyError)
 _LIMITED = frozenset({403, 429})
-_NO = {"NOT_FOUND": 404, "FORBIDDEN": 403}
 _MOVED = range(300, 400)
 _OK = range(200, 300)
 
 
 class NotSent(Refused):
     """Refused before the request itself was sent: certainly nothing was written."""
+
+
+class Elsewhere(Refused):
+    """A query found nothing under this name: it is called something else now, or out of reach."""
 
 
 class Limited(Unavailable):
@@ -138,8 +141,10 @@ def _queried_in_vain(
         told = bool(response.headers.get("retry-after"))
         wait = pause if pause is not None else LIMIT_PAUSE
         return Limited(f"GitHub asks to wait {wait:.0f} s ({words})", wait, told=told)
-    if len(kinds) == 1 and (status := _NO.get(next(iter(kinds)))):
-        return Refused(f"GitHub refused ({words})", status, _code(status, words))
+    if kinds == {"NOT_FOUND"}:
+        return Elsewhere(f"GitHub finds nothing ({words})", 404)
+    if kinds == {"FORBIDDEN"}:
+        return Refused(f"GitHub refused ({words})", 403, "permission_missing")
     return no_answer(QUERY, words)
 
 

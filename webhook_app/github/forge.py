@@ -188,10 +188,8 @@ class GitHubForge:
     async def _looking(
         self, repo: Repository, proposal: Proposal, teams: frozenset[str]
     ) -> Looking:
-        if proposal.target is None:
-            return Looking(repo, self.log, self._render, proposal, teams)
-        there = await self._page(proposal)
-        return TiedLooking(repo, self.log, self._render, proposal, teams, there)
+        how = (repo, self.log, self._render, proposal, teams)
+        return TiedLooking(*how, await self._page(proposal)) if proposal.target else Looking(*how)
 
     async def access(self, proposal: Proposal, person: Person, teams: frozenset[str]) -> Access:
         """Read what one person may do on the governing repository."""
@@ -295,7 +293,6 @@ class GitHubForge:
         await self.reply(proposal, OUTCOME, text, again=again)
 
     async def _page(self, proposal: Proposal) -> Repository:
-        """Where it is shown."""
         return await self.places.of(proposal.page)
 
     async def _repo(self, proposal: Proposal) -> Repository:

@@ -3,6 +3,8 @@
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from pydantic import Field
+
 from .pages import pages
 from .places import Places
 from .route import route
@@ -21,13 +23,13 @@ _LEVELS = {"read": 1, "write": 2, "admin": 3}
 
 
 class _App(ThisApp):
-    permissions: dict[str, Any] = {}
-    events: list[str] = []
+    permissions: dict[str, Any] = Field(default_factory=dict)
+    events: list[str] = Field(default_factory=list)
 
 
 class _Installed(Installation):
-    permissions: dict[str, Any] = {}
-    events: list[str] = []
+    permissions: dict[str, Any] = Field(default_factory=dict)
+    events: list[str] = Field(default_factory=list)
 
 
 async def lacking(places: Places) -> list[str]:

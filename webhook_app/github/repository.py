@@ -6,7 +6,7 @@ from typing import Any
 
 from proposals.ports import Refused, Unavailable
 
-from .answer import QUERY, Reply
+from .answer import QUERY, Elsewhere, Reply
 from .client import Client, Query
 from .pages import pages
 from .route import route
@@ -66,7 +66,7 @@ class Repository:
         except Refused as refused:
             if refused.status in (401, 403):
                 self.moved(self.id)
-            if refused.status in _MOVED:
+            if refused.status in _MOVED or isinstance(refused, Elsewhere):
                 self.moved(self.id)
                 raise Unavailable(f"The repository seems to be renamed: {refused}") from None
             raise

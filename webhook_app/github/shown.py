@@ -10,7 +10,7 @@ from .shapes import Sha
 
 PAGE = """\
 query Page($owner: String!, $name: String!, $number: Int!) {
-  repository(owner: $owner, name: $name) {
+  repository(owner: $owner, name: $name, followRenames: false) {
     databaseId
     isPrivate
     pullRequest(number: $number) {

@@ -4,7 +4,7 @@ from .check import Button, CheckView, check
 from .links import Links, plan_path, statement_path
 from .outcome import outcome_comment
 from .page import body, merge_message, title
-from .replies import reply, undo_reply, unmerged
+from .replies import reply, taken_reply, undo_reply, unmerged
 from .tied import ambiguous, announcement, check_name, unnamed
 
 __all__ = [
@@ -21,6 +21,7 @@ __all__ = [
     "plan_path",
     "reply",
     "statement_path",
+    "taken_reply",
     "title",
     "undo_reply",
     "unmerged",

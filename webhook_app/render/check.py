@@ -38,6 +38,7 @@ APPROVE = Button("Approve", "Do exactly what this plan says", "approve")
 REJECT = Button("Reject", "End this; nothing will be changed", "reject")
 REPLAN = Button("Plan again", "End this, open a proposal as of today", "replan")
 UNDO = Button("Undo", "Open a proposal that takes this back", "undo")
+TAKE_BACK = Button("Undo", "Take this back at once", "undo")
 OBSTACLES = 10
 _TOO_LONG = (
     "**The plan is too long to be shown here, so it cannot be approved with a button.**"
@@ -68,7 +69,8 @@ def check(proposal: Proposal, links: Links, verdict: Verdict | None, now: dateti
     text, whole = _text(proposal, links)
     if proposal.state in _CONCLUSIONS:
         summary = outcome_comment(proposal, links, name=quietly)
-        actions = (UNDO,) if undoable(proposal) else ()
+        undo = UNDO if proposal.asks else TAKE_BACK
+        actions = (undo,) if undoable(proposal) else ()
         ended = _concluded(proposal)
         return CheckView(over_title(proposal), summary, text, ended, actions)
     if proposal.state in _BUSY:

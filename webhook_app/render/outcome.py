@@ -34,6 +34,12 @@ _DONE = {
 }
 _BASELESS = ("Done: {n}", "Done", "")
 _RELIED_ON = "/preconditions/"
+_TO_UNDO = "To undo it, comment `/undo`: that opens a new proposal."
+_TO_TAKE_BACK = (
+    "To undo it, comment `/undo` or press *Undo*: anyone with write access can, and what restores "
+    "exactly the state before is done at once."
+)
+_NOBODY_ASKED = "Nobody was asked first."
 _FAILED = "Failed: not done as planned"
 _UNKNOWN = "Outcome unknown: Placet will not run it again"
 _UNDONE = "Done, and undone since"
@@ -109,14 +115,15 @@ def readings(outcome: dict[str, Any]) -> str:
 def _applied(proposal: Proposal, outcome: dict[str, Any], name: Name) -> Iterator[str]:
     _, begin, end = _done(outcome)
     yield f"**{begin}:** {snippet(proposal.summary or proposal.tool)}{_at(outcome)}."
-    yield f"{end} {_approved(outcome, name)}".strip()
+    by = _approved(outcome, name) if proposal.asks else _NOBODY_ASKED
+    yield f"{end} {by}".strip()
     yield _why(outcome)
     yield readings(outcome)
     if outcome.get("result") is not None:
         answer = json.dumps(outcome["result"], ensure_ascii=False, indent=2)
         yield details("What the tool answered", excerpt(answer, shown.EXCERPT, "json"))
     if undoable(proposal):
-        yield named("To undo it, comment `/undo`: that opens a new proposal.", proposal)
+        yield named(_TO_UNDO if proposal.asks else _TO_TAKE_BACK, proposal)
     if proposal.undone_by:
         yield f"**It has been undone since**, by proposal {code(proposal.undone_by)}."
     if proposal.undoes:

@@ -25,6 +25,11 @@ _LIVE = (
     (re.compile(r"\b(www)\.", re.IGNORECASE), r"\1 ."),
 )
 _UNTIL_THEN = "Until then it changes nothing. What came of it stands at the end of this page."
+_AFTERWARDS = "What came of it stands at the end of this page."
+_CLOSING_UNASKED = (
+    "Placet planned it twice, ran exactly this plan once and read it back; no AI takes part in"
+    " undoing it."
+)
 _CLOSING = (
     "Placet runs a tool only when people approve exactly this plan; no AI takes part after that."
     " Placet plans again right before it acts. If anything above would come out differently,"
@@ -44,7 +49,8 @@ def title(proposal: Proposal) -> str:
 def body(proposal: Proposal, links: Links) -> str:
     """The text of the pull request."""
     parts = shown.parts(proposal)
-    first, last = first_lines(proposal), [claim(proposal), _CLOSING]
+    closing = _CLOSING if proposal.asks else _CLOSING_UNASKED
+    first, last = first_lines(proposal), [claim(proposal), closing]
     room = shown.LONGEST - sum(len(part) + 2 for part in [first, *parts, *last])
     plan, whole = shown.exact(proposal, links, room)
     if not whole:
@@ -54,6 +60,8 @@ def body(proposal: Proposal, links: Links) -> str:
 
 def first_lines(proposal: Proposal, *, button: bool = True) -> str:
     """What, who asks, how to say yes and no, who may, until when, undoable, cost: for a phone."""
+    if not proposal.asks:
+        return announced(proposal)
     rule = rule_of(proposal)
     waits = span(proposal.expires - proposal.created)
     does = snippet(proposal.summary or f"Run {proposal.tool}")
@@ -74,6 +82,30 @@ def first_lines(proposal: Proposal, *, button: bool = True) -> str:
         *unguarded(proposal),
     ]
     return "\n".join(lines)
+
+
+def announced(proposal: Proposal) -> str:
+    """The same for what was done before people were told: there is nothing to say yes to."""
+    does = snippet(proposal.summary or f"Run {proposal.tool}")
+    lines = [
+        f"**Placet was told to do this at once, without asking anybody:** {does}. {_AFTERWARDS}",
+        "",
+        *_undoes(proposal),
+        f"- **Asked by:** {_asker(proposal)}, {behind(proposal)}",
+        f"- **Approved by:** nobody. The operator declared this tool as {code(proposal.mode)}",
+        f"- **Can be undone:** {_taken_back(proposal)}",
+        f"- **Costs:** {shown.cost(proposal)}",
+    ]
+    return "\n".join(lines)
+
+
+def _taken_back(proposal: Proposal) -> str:
+    if proposal.undoes:
+        return "no: ask for the first call again"
+    return (
+        "yes, at once: comment `/undo`, or press *Undo* in the check; anyone with write access "
+        "can. What would not restore exactly the state before needs approvals"
+    )
 
 
 def unguarded(proposal: Proposal) -> list[str]:
@@ -175,7 +207,8 @@ def _asker(proposal: Proposal) -> str:
     if not proposal.asked_by:
         return agent
     who = snippet("@" + str(proposal.asked_by["login"]))
-    return f"{who}, who cannot approve it. It was done by {agent}"
+    barred = ", who cannot approve it" if proposal.asks else ""
+    return f"{who}{barred}. It was done by {agent}"
 
 
 def behind(proposal: Proposal) -> str:
@@ -187,7 +220,8 @@ def behind(proposal: Proposal) -> str:
     if others > 0:
         noun = "other" if names else "person" if others == 1 else "people"
         names.append(f"{others:,} {noun}{'s' if names and others > 1 else ''}")
-    return f"working for {' and '.join(names)}, who cannot approve it"
+    barred = ", who cannot approve it" if proposal.asks else ""
+    return f"working for {' and '.join(names)}{barred}"
 
 
 def undoable(proposal: Proposal) -> str:

@@ -65,6 +65,21 @@ def undo_reply(undo: Proposal) -> str:
     return f"{end.says}{why}\n\n{end.then}\n"
 
 
+def taken_reply(undo: Proposal) -> str:
+    """What to say of an undo that was done at once, or was to be; its own page tells the rest."""
+    match undo.state:
+        case State.APPLIED:
+            basis = (undo.outcome or {}).get("basis")
+            read = "read back" if basis == "verified" else "as the tool reports"
+            return f"**Undone, {read}:** everything is as it was before ({code(undo.id)}).\n"
+        case State.ENDED | State.FAILED:
+            why = f" Why: {snippet(undo.why, 600)}" if undo.why else ""
+            return f"**Not undone.**{why}\n\nComment `/undo` to try again, or change it by hand.\n"
+        case _:
+            says = f"**Nobody knows yet whether this was undone** ({code(undo.id)})."
+            return f"{says} Placet looks again; it will not be run twice.\n"
+
+
 def unmerged(proposal: Proposal, why: str) -> str:
     """What to say on a page that could not be merged or closed; `why` is the forge's."""
     done = proposal.state is State.APPLIED

@@ -35,6 +35,7 @@ def named(name: str) -> str:
 
 Address = Annotated[str, AfterValidator(_address)]
 Headers = Annotated[dict[str, str], AfterValidator(_headers)]
+Relayed = Literal["resources", "prompts", "completion"]
 UpstreamName = Annotated[str, AfterValidator(named)]
 
 
@@ -61,6 +62,9 @@ class Upstream(BaseModel):
     nothing."""
     max_answer: Annotated[int, Field(ge=1_000, le=100_000_000)] = 10_000_000
     """The largest single answer taken from it, in bytes."""
+    relay: tuple[Relayed, ...] = ()
+    """What else of an MCP server agents may read, besides its declared tools: `"resources"`,
+    `"prompts"`, `"completion"`. All of each is handed on, as reads, without asking anybody."""
 
     @model_validator(mode="after")
     def _whole(self) -> Self:
@@ -70,6 +74,8 @@ class Upstream(BaseModel):
             raise ValueError("headers_env belongs to an address; a command has env")
         if self.env and not self.command:
             raise ValueError("env belongs to a command; an address has headers_env")
+        if self.relay and self.base_url:
+            raise ValueError("relay belongs to an MCP server; an HTTP API has tools alone")
         return self
 
     @property

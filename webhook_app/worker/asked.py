@@ -2,13 +2,22 @@
 
 from checks.commands import Command, Verb, names
 from checks.reasons import Reason
-from proposals.flow import Ports, Refusal, barred, replan, settle, undo, withdraw
+from proposals.flow import (
+    Ports,
+    Refusal,
+    barred,
+    replan,
+    settle,
+    take_back,
+    undo,
+    withdraw,
+)
 from proposals.lifecycle import ALIVE, State
 from proposals.plan import Proposal
 from proposals.ports import ForgeError
 from proposals.store import Step
 from webhook_app.deliveries import Asked
-from webhook_app.render import reply, undo_reply
+from webhook_app.render import reply, taken_reply, undo_reply
 
 EXPIRING = "expiring"
 
@@ -58,20 +67,38 @@ async def _replan(ports: Ports, proposal: Proposal, asked: Asked) -> set[str]:
 async def _undo(ports: Ports, proposal: Proposal, asked: Asked) -> set[str]:
     """Ask for an undo, for the agent's people and those who may decide; asking approves nothing.
 
-    Where the undo is decided is said on this page once it is open.
+    Where the undo is decided is said on this page once it is open. What nobody was asked about is
+    taken back at once, by anybody who may write.
     """
-    ours = asked.person.id in proposal.identities
-    if not ours and (reason := await barred(ports, proposal, asked.person)):
+    reason = await barred(ports, proposal, asked.person)
+    if proposal.mode == "announce" and reason is None:
+        return await _take_back(ports, proposal, asked)
+    if reason and asked.person.id not in proposal.identities:
         return _code(ports, proposal, asked, reason)
     try:
         fresh = await undo(ports, proposal, asked_by=asked.person)
     except Refusal as error:
-        if error.code == "nothing_to_undo":
-            return _code(ports, proposal, asked, error.code)
-        return _say(ports, proposal, asked, f"{error} {error.hint}")
+        return _refused(ports, proposal, asked, error)
     if words := undo_reply(fresh):
         _say(ports, proposal, asked, words)
     return {fresh.id}
+
+
+async def _take_back(ports: Ports, proposal: Proposal, asked: Asked) -> set[str]:
+    try:
+        taken = await take_back(ports, proposal, asked.person)
+    except Refusal as error:
+        return _refused(ports, proposal, asked, error)
+    words = taken_reply(taken.undo) if taken.at_once else undo_reply(taken.undo)
+    if words:
+        _say(ports, proposal, asked, words)
+    return {taken.undo.id}
+
+
+def _refused(ports: Ports, proposal: Proposal, asked: Asked, error: Refusal) -> set[str]:
+    if error.code == "nothing_to_undo":
+        return _code(ports, proposal, asked, error.code)
+    return _say(ports, proposal, asked, f"{error} {error.hint}")
 
 
 def _withdraw(ports: Ports, proposal: Proposal, asked: Asked) -> set[str]:

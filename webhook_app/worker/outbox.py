@@ -6,7 +6,16 @@ from datetime import timedelta
 
 import structlog
 
-from proposals.flow import Ports, as_shown, barred_by, hold, put_back, told_by_others, write_end
+from proposals.flow import (
+    Ports,
+    as_shown,
+    barred_by,
+    hold,
+    publish,
+    put_back,
+    told_by_others,
+    write_end,
+)
 from proposals.lifecycle import State
 from proposals.plan import Proposal
 from proposals.ports import ForgeError, Lost, Refused, Unavailable
@@ -16,6 +25,9 @@ from webhook_app.render import unmerged
 SOON = timedelta(seconds=3)
 LATER = timedelta(minutes=5)
 LONGEST = timedelta(hours=1)
+
+_PAGELESS = frozenset({"end", "publish"})
+"""What is sent without a page: calls that ask nobody have none, or get it afterwards."""
 
 log = structlog.get_logger()
 
@@ -29,7 +41,7 @@ class Outbox:
     async def send(self, step: Step) -> None:
         """Send one step, or put it off with the reason."""
         proposal = self.ports.store.proposal(step.proposal)
-        if proposal is None or (proposal.place is None and step.step != "end"):
+        if proposal is None or (proposal.place is None and step.step not in _PAGELESS):
             self.ports.store.sent(step.seq, "there is no page to tell it on")
             return
         if barred_by(self.ports, proposal.repository):
@@ -50,6 +62,8 @@ class Outbox:
         match step.step:
             case "end":
                 await write_end(self.ports, proposal, step.key, json.loads(step.text))
+            case "publish":
+                await publish(self.ports, proposal)
             case "settle":
                 await forge.settle(proposal)
             case "show":

@@ -386,7 +386,7 @@ async def test_windows_line_ends_are_no_edit(
 async def test_a_wrong_clock_is_measured(
     stage: Stage, forge: GitHubForge, proposal: Proposal
 ) -> None:
-    stage.fail("GET", f"/pulls/{proposal.at.number}$", headers={
+    stage.fail("POST", "/graphql$", headers={
         "date": "Mon, 30 Nov 2020 12:00:00 GMT"
     })  # fmt: skip
     assert (await forge.glance(proposal, [])).skew > timedelta(days=365)
@@ -407,7 +407,7 @@ async def test_without_the_page_there_is_nothing_to_see(
     fault: dict[str, object],
     error: type[Exception],
 ) -> None:
-    stage.fail("GET", f"/pulls/{proposal.at.number}$", **fault)
+    stage.fail("POST", "/graphql$", **fault)
     with pytest.raises(error):
         await forge.look(proposal, [], NO_TEAMS)
 

@@ -4,6 +4,7 @@ import asyncio
 import importlib
 import importlib.util
 from typing import Any
+from urllib.parse import urlsplit
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse
@@ -14,6 +15,7 @@ from webhook_app.doors.hall import agent, body, hall
 from webhook_app.doors.problem import Problem, respond
 
 PATH = "/mcp"
+_LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
 AGENT = "placet.agent"
 """Where a request's scope names the agent that the token belongs to."""
 
@@ -31,6 +33,7 @@ class Entrance:
         request = Request(scope, receive)
         try:
             here = hall(request)
+            _own_page(request, here.settings.url)
             caller = agent(request, here)
             if request.method == "POST":
                 receive = await _exact(request)
@@ -77,6 +80,22 @@ def _serving() -> Any:
         hint = "The operator can install it: pip install placet[mcp]"
         raise Problem(501, "no_mcp", "This server has no MCP library.", hint)
     return importlib.import_module("webhook_app.doors.mcp.serving")
+
+
+def _own_page(request: Request, own: str) -> None:
+    """Refuse what a page of another site has a browser send; programs send no Origin."""
+    origin = request.headers.get("origin")
+    if origin is None or origin == "://".join(urlsplit(own)[:2]) or _is_here(origin):
+        return
+    hint = "Connect with an MCP client, or from a page of the server's own address."
+    raise Problem(403, "foreign_origin", "A page of another site sent the request.", hint)
+
+
+def _is_here(origin: str) -> bool:
+    try:
+        return urlsplit(origin).hostname in _LOOPBACK
+    except ValueError:
+        return False
 
 
 async def _exact(request: Request) -> Receive:

@@ -25,6 +25,7 @@ from .entrance import AGENT
 from .listing import offered
 from .naming import wired
 from .own import listed
+from .relaying import Relaying
 from .taking import Taken, take
 
 SESSIONS = 1_000  # of the handshake era, at once
@@ -36,8 +37,10 @@ with status "awaiting_approval" and a pull request in which a person must approv
 call. That is no error. Tell the user what `say_to_user` says, do not call it again, and go on \
 with other work; ask placet_status later how it stands. Say that something was done only when its \
 status is "applied". "ended" and "denied" mean that nothing was changed; `error` says why and what \
-to do. "unknown" means that a person must find out: never call it again. In the optional argument \
-`placet` you may give your `reason`, which people read as your claim."""
+to do. "unknown" means that a person must find out: never call it again. "confirmation_required" \
+is a preview: show it to the user, and only when the user has said yes to exactly this send the \
+very same call with `placet.confirm_token`. In the optional argument `placet` you may give your \
+`reason`, which people read as your claim."""
 Params = TypeVar("Params")
 Result = TypeVar("Result")
 
@@ -60,6 +63,7 @@ class Serving:
         self._bus = InMemorySubscriptionBus()
         self._offers = Offers()
         self._sessions: list[Any] = []
+        relayed: Any = {k: _guarded(v) for k, v in Relaying(here).handlers().items()}
         self.server = _Server(
             "placet",
             version=version("placet"),
@@ -67,7 +71,9 @@ class Serving:
             on_list_tools=_guarded(self._list),
             on_call_tool=_guarded(self._call),
             on_subscriptions_listen=ListenHandler(self._bus),
+            **relayed,
         )
+        self.server.middleware.clear()  # spans of every message, which nobody here collects
         self.server.add_notification_handler(
             "notifications/initialized", types.NotificationParams, self._begun
         )

@@ -65,7 +65,7 @@ class Connection:
 
     async def session_for(self, tool: Tool, name: str) -> "Session":
         """The session to call a tool in, if it is what the server lists now; else Unreached."""
-        session = await self._ready()
+        session = await self.ready()
         now = self.lists.tools.get(name)
         if now is None:
             why = self.lists.quarantined.get(name, "it is not listed")
@@ -75,7 +75,7 @@ class Connection:
             raise Unreached("tool_changed", why)
         return session
 
-    async def _ready(self) -> "Session":
+    async def ready(self) -> "Session":
         """Give the open session whose tools are known, after a short wait for one that returns."""
         if self._session is not None and (
             self._session.ended.is_set() or self._session.stale.is_set()

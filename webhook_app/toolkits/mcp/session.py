@@ -34,7 +34,12 @@ _NO_ANSWER = frozenset({CONNECTION_CLOSED, PARSE_ERROR, REQUEST_TIMEOUT})
 
 
 class Refused(Exception):
-    """The server answered a request with an error of its own."""
+    """The server answered a request with an error of its own, of this `code` of JSON-RPC."""
+
+    def __init__(self, code: int, words: str) -> None:
+        super().__init__(f"error {code}: {words}")
+        self.code = code
+        self.words = words
 
 
 class _Watched:
@@ -133,7 +138,7 @@ def _words(error: MCPError) -> Exception:
         return Unreached("upstream_down", words.removeprefix(OVER).removeprefix(NOT_SENT))
     if error.code in _NO_ANSWER:
         return Unreturned(words)
-    return Refused(f"error {error.code}: {words}")
+    return Refused(error.code, words)
 
 
 def readable(result: Mapping[str, Any]) -> dict[str, Any]:

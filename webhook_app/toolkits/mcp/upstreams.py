@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 LOG = logging.getLogger("placet.upstreams")
 SETTLING = 10.0  # seconds a start waits for servers that neither answer nor fail
+ASKED = 30.0  # seconds for what is no call of a tool
 KIND = "mcp"
 _WORDS = 4_000  # characters of an error that are kept
 
@@ -106,6 +107,14 @@ class McpUpstreams:
                 raise
         # What was never sent, or is a read, may be asked once more when the server is back.
         return await _called(await connection.session_for(tool, name), tool, params)
+
+    async def ask(self, upstream: str, method: str, params: Mapping[str, Any]) -> dict[str, Any]:
+        """What a server answers to a request that is no call of a tool, as it is on the wire.
+
+        Raises Unreached, Unreturned, or the session's Refused; KeyError for an unknown upstream.
+        """
+        session = await self._of[upstream].ready()
+        return await session.request(method, params, ASKED)
 
     def _connection(self, tool: Tool) -> Connection:
         upstream = tool.name.partition(".")[0]

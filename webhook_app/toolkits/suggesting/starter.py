@@ -84,7 +84,7 @@ def _looks(
     known = definition["inputSchema"].get("properties", {})
     for other in sorted(listing.tools):
         only = _only(listing.tools[other])
-        if only in known and guess(listing.tools[other]).effect == "read":
+        if only is not None and only in known and guess(listing.tools[other]).effect == "read":
             args = {only: {"from": "/arguments" + pointer_of([only])}}
             look = value([{"id": "old", "tool": f"{name}.{other}", "args": args}])
             yield f"## Perhaps pin what is there before: pre = {look}"
