@@ -27,12 +27,13 @@ pytestmark = pytest.mark.anyio
 
 
 def backup(here: Town) -> Path:
-    """What an operator's nightly job does while the server runs."""
+    """What an operator's nightly job does while the server runs; a second later, life goes on."""
     copy = here.stage.folder / "backup.db"
     source, target = sqlite3.connect(here.store.path), sqlite3.connect(copy)
     source.backup(target)
     source.close()
     target.close()
+    here.world.clock.advance(timedelta(seconds=1))
     return copy
 
 

@@ -108,5 +108,5 @@ async def test_a_person_may_ask_for_a_rejected_call_again(here: Town) -> None:
     assert again["proposal"] == seen["proposal"]
     await here.person("lee").comment("acme/approvals", number, "/replan")
     await here.rest()
-    new = here.store.proposals(limit=1)[0]
-    assert (new.parent, new.state) == (seen["proposal"], "open")
+    [new] = [p for p in here.store.proposals() if p.parent == seen["proposal"]]
+    assert new.state == "open"
