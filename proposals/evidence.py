@@ -31,6 +31,15 @@ def stamp(moment: datetime) -> str:
     return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
+def moment(text: str) -> datetime | None:
+    """The moment that a statement names; None for words that are no moment, or in no zone."""
+    try:
+        found = datetime.fromisoformat(text)
+    except ValueError:
+        return None
+    return found if found.tzinfo else None
+
+
 def statement_file(said: Object, envelope: Object) -> str:
     """A statement's file: as people read it and as the key signed it, always in these bytes."""
     return json.dumps({"statement": said, "envelope": envelope}, indent=2, sort_keys=True) + "\n"

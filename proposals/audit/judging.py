@@ -2,13 +2,13 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import timedelta
 
 from checks.facts import Form
 from checks.reasons import REASONS, Reason
 from checks.verdict import Decision
 from proposals.canonical import JSON
-from proposals.evidence import BadEvidence, scene_of
+from proposals.evidence import BadEvidence, moment, scene_of
 from proposals.receipt import PlanFile
 
 from .report import Finding
@@ -74,7 +74,7 @@ def _anew(start: Said, behind: frozenset[int], askers: frozenset[int]) -> Iterat
         )
         why = f"judged anew it is not approved: {' '.join([found, *stances]):.600}"
         yield start.finding("not_approved", why)
-    started = _moment(start.text("started"))
+    started = moment(start.text("started"))
     if started is None or not scene.now <= started <= verdict.valid_until + GAP:
         yield start.finding("started_late", "it did not start while it was approved")
 
@@ -100,11 +100,3 @@ def _predicates(start: Said, plan: PlanFile | None) -> Iterator[dict[str, JSON]]
     shown = plan.statement["predicate"] if plan else None
     if isinstance(shown, dict):
         yield shown
-
-
-def _moment(text: str) -> datetime | None:
-    try:
-        found = datetime.fromisoformat(text)
-    except ValueError:
-        return None
-    return found if found.tzinfo else None

@@ -15,10 +15,8 @@ from .ending import end
 from .ground import Ports
 from .opening import SHOWN
 from .statements import plan_bytes
-from .unasked import NOT_STARTED, start_now
+from .unasked import NOT_STARTED, WAITING, start_now
 from .undoing import undo
-
-_WAITS = frozenset({State.PINNED, State.OPEN})
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +29,7 @@ class Taken:
 
 async def at_once(ports: Ports, proposal: Proposal) -> Proposal:
     """Start a planned call of mode `announce`; any other comes back as it is."""
-    if proposal.mode != "announce" or proposal.state not in _WAITS:
+    if proposal.mode != "announce" or proposal.state not in WAITING:
         return proposal
     return await start_now(ports, proposal, None)
 
@@ -58,6 +56,6 @@ async def take_back(ports: Ports, original: Proposal, person: Person) -> Taken:
         return Taken(planned, at_once=False)
     ports.store.note(planned.id, mode="announce")
     tried = await start_now(ports, ports.store.proposal(planned.id) or planned, None)
-    if tried.state in _WAITS:  # whoever asked can ask again; it must not start when nobody looks
+    if tried.state in WAITING:  # whoever asked can ask again; it must not start when nobody looks
         tried = end(ports, tried, Event.VOIDED, NOT_STARTED, tried.why)
     return Taken(tried, at_once=True)

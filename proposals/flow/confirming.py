@@ -12,16 +12,15 @@ from proposals.lifecycle import State
 from proposals.plan import Proposal
 
 from .ground import Ports, Refusal
-from .unasked import start_now
+from .unasked import WAITING, start_now
 
-_WAITS = frozenset({State.PINNED, State.OPEN})
 _CONFLICTS = frozenset({Doubt.CONSUMED, Doubt.EXPIRED})
 
 
 def token_for(ports: Ports, proposal: Proposal) -> str | None:
     """A fresh token for a preview that waits for one; it lives as long as the preview does."""
     now = ports.now()
-    waits = proposal.mode == "confirm" and proposal.state in _WAITS
+    waits = proposal.mode == "confirm" and proposal.state in WAITING
     if not waits or now >= proposal.expires:
         return None
     chance = secrets.token_bytes(CHANCE)
@@ -50,7 +49,7 @@ async def confirmed(ports: Ports, fresh: Proposal, token: str) -> Proposal:
             f"Do not call it again. Ask placet_status what came of {shown.id}.",
             409,
         )
-    return await start_now(ports, shown, kept) if shown.state in _WAITS else shown
+    return await start_now(ports, shown, kept) if shown.state in WAITING else shown
 
 
 def _bound(proposal: Proposal) -> Bound:

@@ -188,14 +188,18 @@ async def look_again(ports: Ports, claimed: Proposal) -> tuple[Proposal, Verdict
 
 def begin(ports: Ports, current: Proposal, verdict: Verdict) -> bool:
     """Start in one UPDATE under every condition that was judged; the clock is read inside."""
-    conditions = Started(
+    with ports.store.tx():
+        return ports.store.start(current.id, conditions(current, verdict), ports.now())
+
+
+def conditions(current: Proposal, verdict: Verdict) -> Started:
+    """All that was judged, as the starting UPDATE demands it."""
+    return Started(
         nonce=current.nonce or "",
         digest=current.plan.digest,
         evidence_rev=current.evidence_rev,
         valid_until=verdict.valid_until,
     )
-    with ports.store.tx():
-        return ports.store.start(current.id, conditions, ports.now())
 
 
 async def report(ports: Ports, proposal: Proposal, verdict: Verdict) -> timedelta | None:

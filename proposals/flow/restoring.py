@@ -13,6 +13,7 @@ from pydantic import AwareDatetime, BaseModel, ConfigDict, ValidationError
 
 from proposals.audit import Said
 from proposals.canonical import JSON, canonical
+from proposals.evidence import moment
 from proposals.lifecycle import ALIVE, Event, State
 from proposals.plan import Pinned, Place, Proposal, Target
 from proposals.store import Numbered, Store
@@ -64,7 +65,7 @@ def superseded(
 def latest(found: Iterable[Said]) -> datetime | None:
     """The latest moment that these statements name."""
     texts = [said.text(name) for said in found for name in ("created", "started", "at")]
-    return max((when for text in texts if (when := _moment(text))), default=None)
+    return max((when for text in texts if (when := moment(text))), default=None)
 
 
 def lost(store: Store, proposal: Proposal, now: datetime) -> Proposal:
@@ -103,7 +104,7 @@ def _keep(store: Store, id_: str, new: Sequence[Said], now: datetime) -> None:
     if known:
         _bring_up(store, known, new, outcome, now)
     elif made := proposal_of(new[-1].predicate, outcome):
-        at = _moment(str((outcome or {}).get("at"))) or now
+        at = moment(str((outcome or {}).get("at"))) or now
         store.adopt(made, now, None if made.state is State.UNKNOWN else at)
         if made.undoes and made.state is State.APPLIED:
             store.took_back(made.undoes, id_)
@@ -149,14 +150,6 @@ def _way(source: State, target: State) -> list[Event]:
         return [Event.STORE_LOST]
     claim = [] if source is State.CLAIMED else [Event.GRANTED]
     return [*claim, Event.START, Event.LOST, *late]
-
-
-def _moment(text: str) -> datetime | None:
-    try:
-        found = datetime.fromisoformat(text)
-    except ValueError:
-        return None
-    return found if found.tzinfo else None
 
 
 def _numbered(said: Said) -> Numbered:

@@ -4,7 +4,7 @@ What stands in the way gives the claim back; the same call can then be made agai
 """
 
 import secrets
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 
 from checks.facts import Facts
@@ -16,18 +16,18 @@ from proposals.confirm import Confirmation
 from proposals.lifecycle import Event, State
 from proposals.plan import Proposal
 from proposals.ports import ForgeError, PlanFailed, PolicyFile, Unavailable
-from proposals.store import Started
 from proposals.unasked import evidence_of_unasked
 
 from .acquainting import acquaint
 from .applying import run
-from .deciding import TRIES, ended_by_drift, keep
+from .deciding import TRIES, conditions, ended_by_drift, keep
 from .ending import end, event_of
 from .ground import Ports, dict_of, source
 from .holding import barred_by
 from .statements import start_unasked
 
 NOT_STARTED = "not_started"
+WAITING = frozenset({State.PINNED, State.OPEN})  # states of a call that waits to be started
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,16 +131,10 @@ def _facts(ports: Ports, current: Proposal, file: PolicyFile) -> Facts:
 
 def _begun(ports: Ports, look: _Look, confirmation: Confirmation | None) -> bool:
     """Start in one UPDATE under every condition that was judged; the clock is read inside."""
-    current = look.claimed
-    conditions = Started(
-        nonce=current.nonce or "",
-        digest=current.plan.digest,
-        evidence_rev=current.evidence_rev,
-        valid_until=look.verdict.valid_until,
-        token=confirmation.token if confirmation else None,
-    )
+    token = confirmation.token if confirmation else None
+    given = replace(conditions(look.claimed, look.verdict), token=token)
     with ports.store.tx():
-        return ports.store.start(current.id, conditions, ports.now())
+        return ports.store.start(look.claimed.id, given, ports.now())
 
 
 async def _run(ports: Ports, look: _Look, confirmation: Confirmation | None) -> None:

@@ -49,8 +49,9 @@ def _over(here: Hall, task: asyncio.Task[Proposal]) -> None:
     if not task.cancelled() and (error := task.exception()):
         _log.info("not asked", code=getattr(error, "code", "fault"), error=type(error).__name__)
     here.worker.wake()
-    for proposal in here.store.alive():  # what no worker began may have been left half-way
-        if not proposal.asks:
+    broke_off = task.cancelled() or task.exception()
+    for proposal in here.store.alive() if broke_off else [task.result()]:
+        if not proposal.asks:  # what no worker began may have been left half-way
             here.worker.nudge(proposal.id)
 
 

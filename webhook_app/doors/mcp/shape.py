@@ -2,7 +2,6 @@
 
 from typing import Any
 
-_NULL = {"type": "null"}
 _TEXT = {"type": "string"}
 _FIELDS: dict[str, Any] = {
     "schema": {"const": "placet.call/v1"},
