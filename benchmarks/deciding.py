@@ -11,7 +11,7 @@ import tempfile
 from collections import Counter
 from pathlib import Path
 
-from sandbox.stage import AGENT, REPOSITORY
+from sandbox.stage import AGENT, REPOSITORY, deactivating
 from sandbox.testing import Town, town
 from sandbox.tools import crm
 
@@ -22,15 +22,6 @@ version: 1
 rules:
   - tools: ["crm.*"]
     require: [{approvals: 1, from: [team:acme/data]}]
-"""
-TOOL = """
-[tool.crm.deactivate_customers]
-kind = "python"
-effect = "destructive"
-module = "sandbox.tools.customers"
-summary = "Deactivate {{count:customer}} in crm.db"
-plan_env = {{DATABASE = "{database}?mode=ro"}}
-apply_env = {{DATABASE = "{database}?mode=rw"}}
 """
 
 
@@ -55,7 +46,7 @@ async def measured() -> list[tuple[str, Counter[str]]]:
     with tempfile.TemporaryDirectory(prefix="placet-bench-") as name:
         folder = Path(name)
         crm.make(folder / "crm.db")
-        tools = TOOL.format(database=(folder / "crm.db").resolve().as_uri())
+        tools = deactivating(folder / "crm.db")
         async with town(folder / "town", tools=tools, policy=POLICY) as here:
             await decided(here, "noor", [31])  # the first use of a repository takes more, once
             return [

@@ -127,7 +127,7 @@ async def stage(
         app = people_and_repository(world, policy, f"http://127.0.0.1:{port}/webhook")
         here = Stage(folder, world, app, f"http://127.0.0.1:{port}")
         crm.make(here.database)
-        write_configuration(here, (tools or _tool)(here))
+        write_configuration(here, (tools or _tools)(here))
         here.process = await stack.enter_async_context(running(here))
         added = await here.operator("agents", "add", AGENT, str(world.account("dana").id))
         here.token = added["token"]
@@ -277,16 +277,20 @@ id = {repository}
 """
 
 
-def _tool(here: Stage) -> str:
-    database = here.database.resolve().as_uri()
+def _tools(here: Stage) -> str:
+    return deactivating(here.database) + f'targets = ["{SHOP}"]\n'
+
+
+def deactivating(database: Path) -> str:
+    """The example tool over this database, as placet.toml declares it; keys can be added to it."""
+    uri = database.resolve().as_uri()
     return f"""
 [tool.{TOOL}]
 kind = "python"
 effect = "destructive"
 module = "sandbox.tools.customers"
 summary = "Deactivate {{count:customer}} in crm.db"
-plan_env = {{DATABASE = "{database}?mode=ro"}}
-apply_env = {{DATABASE = "{database}?mode=rw"}}
+plan_env = {{DATABASE = "{uri}?mode=ro"}}
+apply_env = {{DATABASE = "{uri}?mode=rw"}}
 timeout = "30s"
-targets = ["{SHOP}"]
 """

@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 from playwright.async_api import Page, expect
 
-from sandbox.stage import POLICY, REPOSITORY, TOOL
+from sandbox.stage import POLICY, REPOSITORY, TOOL, deactivating
 from sandbox.testing import Town, town
 from sandbox.tools import crm
 from tests.browser.conftest import Serving, address
@@ -95,7 +95,7 @@ def scene(
     async def made(policy: str = POLICY) -> AsyncIterator[Scene]:
         database = tmp_path / "crm.db"
         crm.make(database)
-        tools = tool(database.as_uri())
+        tools = deactivating(database)
         async with (
             town(tmp_path / "town", tools=tools, policy=policy, wrap=judged) as here,
             serving(here.github, port),
@@ -103,19 +103,6 @@ def scene(
             yield Scene(here, page, address(port), screenshots, database)
 
     return made
-
-
-def tool(database: str) -> str:
-    return f"""
-[tool.{TOOL}]
-kind = "python"
-effect = "destructive"
-module = "sandbox.tools.customers"
-summary = "Deactivate {{count:customer}} in crm.db"
-plan_env = {{DATABASE = "{database}?mode=ro"}}
-apply_env = {{DATABASE = "{database}?mode=rw"}}
-timeout = "30s"
-"""
 
 
 @pytest.fixture(autouse=True)
