@@ -25,9 +25,12 @@ rules:
 """
 
 
-async def decided(here: Town, who: str, ids: list[int]) -> Counter[str]:
-    """What one review made Placet ask until it had decided."""
+async def decided(here: Town, who: str, ids: list[int], *said: str) -> Counter[str]:
+    """What one review made Placet ask until it had decided; others had `said` something before."""
     seen = await here.propose("crm.deactivate_customers", {"ids": ids})
+    for words in said:
+        await here.person("sam").comment(REPOSITORY, here.number(seen), words)
+    await here.rest()
     here.world.log.clear()
     await here.person(who).review(REPOSITORY, here.number(seen), "APPROVE")
     await here.rest()
@@ -51,6 +54,7 @@ async def measured() -> list[tuple[str, Counter[str]]]:
             await decided(here, "noor", [31])  # the first use of a repository takes more, once
             return [
                 ("a yes of a member of the team", await decided(here, "lee", [17])),
+                ("the same where others have commented", await decided(here, "lee", [42], "Why?")),
                 ("a yes of somebody who only reads", await decided(here, "sam", [23])),
                 (f"a yes of the person {AGENT} works for", await decided(here, "dana", [58])),
             ]

@@ -64,20 +64,16 @@ class Matter:
         for voice in facts.voices:
             if voice.stance is not yes:
                 found.append(Weighed(voice, misaddressed(voice, facts)))
-                continue
-            unheard = discount(voice, facts, last)
-            found.append(Weighed(voice, unheard, () if unheard else self._by(voice)))
+            elif unheard := discount(voice, facts, last):
+                found.append(Weighed(voice, unheard))
+            else:
+                found.append(Weighed(voice, None, self._by(voice)))
         return found
 
     def _by(self, voice: Voice) -> list[Reason | None]:
         """What each rule has against a yes of somebody whom nothing excludes."""
-        person = voice.person
-        known = self._barred.get((person.id, person.login, person.kind))
-        barred = known or self._bar(person, None)
-        return [
-            untimely(voice, rule, self.now) or why
-            for rule, why in zip(self.rules, barred, strict=True)
-        ]
+        facts, now, person = self.facts, self.now, voice.person
+        return [untimely(voice, r, now) or unable(person, facts, r) for r in self.rules]
 
     @property
     def spoken(self) -> tuple[Voice, ...]:
@@ -176,13 +172,11 @@ def places(rule: Rule) -> list[Group]:
 
 def seated(voices: Sequence[Voice], wanted: Sequence[Group], facts: Facts) -> dict[int, Voice]:
     """Who fills which place (its index): as many places as can be, each person in one."""
-    taken: dict[int, int] = {}
+    taken: dict[int, Voice] = {}
 
-    def seat(voice: int, tried: set[int]) -> bool:
-        person = voices[voice].person
-        called, teams = known_as(person, facts), facts.access[person.id].teams
+    def seat(voice: Voice, tried: set[int]) -> bool:
         for place, group in enumerate(wanted):
-            if place in tried or not group.admits(called, teams):
+            if place in tried or not fits(voice.person, group, facts):
                 continue
             tried.add(place)
             if place not in taken or seat(taken[place], tried):
@@ -190,11 +184,18 @@ def seated(voices: Sequence[Voice], wanted: Sequence[Group], facts: Facts) -> di
                 return True
         return False
 
-    for voice in range(len(voices)):
+    for voice in voices:
         if len(taken) == len(wanted):
             break
         seat(voice, set())
-    return {place: voices[voice] for place, voice in taken.items()}
+    return taken
+
+
+def fits(person: Person, group: Group, facts: Facts) -> bool:
+    """Whether somebody who may decide can fill a place of this group."""
+    if group.from_ is None:
+        return True
+    return group.admits(known_as(person, facts), facts.access[person.id].teams)
 
 
 def missing(voices: Sequence[Voice], rule: Rule, facts: Facts) -> str:

@@ -93,6 +93,22 @@ class Access:
 
 
 @dataclass(frozen=True, slots=True)
+class Unasked:
+    """What only a call that asks nobody is judged by; all of it is empty for any other.
+
+    `mode`: as it was planned; `declared`: as its tool's operator has it now. `cost`: what its plan
+    says that it costs. `unsettled`: the start of the same call whose outcome nobody knows;
+    `undone`: the undo by which a person took the same call back a while ago.
+    """
+
+    mode: str = ""
+    declared: str = ""
+    cost: str = ""
+    unsettled: str = ""
+    undone: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Facts:
     """One proposal as it stands right now. Times are UTC; `skew` is ours minus GitHub's clock.
 
@@ -105,7 +121,7 @@ class Facts:
     `announced`: in the check-run form, GitHub's id of our comment that announces the plan; None
     where there is none, on a bare commit.
     `touches`: what the tool's operator says that it touches; only calls that ask nobody are judged
-    by it.
+    by it, and by `unasked`.
     """
 
     tool: str
@@ -137,3 +153,4 @@ class Facts:
     announced: int | None = None
     agent: str = ""
     touches: frozenset[str] = frozenset()
+    unasked: Unasked = Unasked()

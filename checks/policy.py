@@ -10,7 +10,7 @@ from collections.abc import Container, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 from fnmatch import translate
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import (
@@ -99,8 +99,12 @@ class Group(_Strict):
         """Whether this person can fill a place; logins and teams compare without ASCII case."""
         if self.from_ is None:
             return True
-        names = {folded(f"user:{login}"), *(folded(f"team:{t}") for t in teams)}
-        return any(folded(who) in names for who in self.from_)
+        called = [f"user:{login}", *(f"team:{team}" for team in teams)]
+        return not self._named.isdisjoint(map(folded, called))
+
+    @cached_property
+    def _named(self) -> frozenset[str]:
+        return frozenset(map(folded, self.from_ or ()))
 
     def __str__(self) -> str:
         """Who is asked for, in words."""
@@ -238,8 +242,13 @@ def document(text: str) -> Any:
         raise PolicyError(_yaml_problem(error)) from None
 
 
+@lru_cache(maxsize=128)
 def load(text: str) -> Policy:
-    """The policy in this text; PolicyError names the place and the fault."""
+    """The policy in this text; PolicyError names the place and the fault.
+
+    Reading YAML takes milliseconds and every decision needs the same few texts several times. What
+    is kept is frozen; a fault is found anew each time.
+    """
     data = document(text)
     try:
         return Policy.model_validate(data)

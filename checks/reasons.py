@@ -29,6 +29,9 @@ class Reason(StrEnum):
     REJECTED = "rejected"
     WITHDRAWN = "withdrawn"
     TOO_GRAVE = "too_grave"
+    COSTS = "costs"
+    MODE_CHANGED = "mode_changed"
+    UNDONE_BEFORE = "undone_before"
     UNREADABLE = "unreadable"
     CLOCK_SKEW = "clock_skew"
     POLICY_UNREADABLE = "policy_unreadable"
@@ -36,6 +39,7 @@ class Reason(StrEnum):
     REQUESTER_NOT_ALLOWED = "requester_not_allowed"
     FROZEN = "frozen"
     HALTED = "halted"
+    UNSETTLED = "unsettled"
     DRAFT = "draft"
     VIEW_EDITED = "view_edited"
     BLOCKED = "blocked"
@@ -101,6 +105,21 @@ REASONS: dict[Reason, Meaning] = {
         "It was to be done without asking anybody, and it is too grave for that.",
         'The operator must declare the tool with `mode = "approve"`.',
     ),
+    Reason.COSTS: Meaning(
+        Weight.ENDS,
+        "It was to be done at once, and its plan says that it costs something.",
+        'The operator must declare the tool with `touches = ["spend"]` and `mode = "approve"`.',
+    ),
+    Reason.MODE_CHANGED: Meaning(
+        Weight.ENDS,
+        "Its operator has declared the tool otherwise since: it is no longer done in this way.",
+        "Call it again, with a new idempotency key if it had one: it then goes the way of now.",
+    ),
+    Reason.UNDONE_BEFORE: Meaning(
+        Weight.ENDS,
+        "A person took exactly this back a while ago, so it is not done again without people.",
+        "Wait for an hour, or let a person comment `/replan` on the page of what was taken back.",
+    ),
     Reason.UNREADABLE: Meaning(
         Weight.DOUBTS, "GitHub could not be read in full just now.", "Placet looks again by itself."
     ),
@@ -129,6 +148,12 @@ REASONS: dict[Reason, Meaning] = {
     ),
     Reason.HALTED: Meaning(
         Weight.WAITS, "Nothing starts until the operator lifts a stop.", "Ask the operator."
+    ),
+    Reason.UNSETTLED: Meaning(
+        Weight.WAITS,
+        "The same call was started before, and nobody knows what came of that.",
+        "A person must find out and comment `/resolve` there, or the operator runs "
+        "`placet resolve`; then call it again.",
     ),
     Reason.DRAFT: Meaning(
         Weight.WAITS, "The pull request is a draft.", "Mark it as ready for review."

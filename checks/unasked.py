@@ -24,6 +24,7 @@ from .verdict import Verdict, decision
 
 LIGHT: Final = "write"
 """The one effect that may be had without asking people."""
+ANNOUNCED: Final = "announce"
 
 
 def light_enough(matter: Matter) -> Iterator[Finding]:
@@ -35,13 +36,45 @@ def light_enough(matter: Matter) -> Iterator[Finding]:
         yield Finding(Reason.TOO_GRAVE, f"it touches {touched!r}")
 
 
+def of_the_same_mode(matter: Matter) -> Iterator[Finding]:
+    """What was planned in one mode is not done once the operator's file says another one."""
+    said = matter.facts.unasked
+    if said.declared != said.mode:
+        why = f"it was planned in mode {said.mode}, and its operator has changed that"
+        now = f"to {said.declared}" if said.declared else "so that this is for others to decide"
+        yield Finding(Reason.MODE_CHANGED, f"{why} {now}")
+
+
+def free_of_charge(matter: Matter) -> Iterator[Finding]:
+    """What is shown only afterwards costs nothing; a preview shows the cost before."""
+    said = matter.facts.unasked
+    if said.mode == ANNOUNCED and said.cost:
+        yield Finding(Reason.COSTS, f"its plan says that it costs {said.cost}")
+
+
+def not_undone(matter: Matter) -> Iterator[Finding]:
+    """What a person took back is not done again at once."""
+    if undo := matter.facts.unasked.undone:
+        yield Finding(Reason.UNDONE_BEFORE, f"a person took exactly this back with {undo}")
+
+
+def settled_before(matter: Matter) -> Iterator[Finding]:
+    """While nobody knows what came of a start, the same call is not started again."""
+    if where := matter.facts.unasked.unsettled:
+        yield Finding(Reason.UNSETTLED, f"nobody knows what came of the same call before: {where}")
+
+
 UNASKED: tuple[Check, ...] = (
     light_enough,
+    of_the_same_mode,
+    free_of_charge,
+    not_undone,
     not_expired,
     readable,
     clocks_agree,
     policies_readable,
     not_halted,
+    settled_before,
     not_frozen,
 )
 

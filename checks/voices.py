@@ -1,6 +1,6 @@
 """Who is heard: why one stance counts or does not, before any counting begins."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -32,11 +32,16 @@ class Heard:
         return self.reason is None and self.voice.stance is Stance.APPROVE
 
 
+def behind(person: Person, identities: Collection[int]) -> bool:
+    """Whether this account is one of the agent's own people, who may only take back."""
+    return person.id in identities
+
+
 def excluded(person: Person, facts: Facts) -> Reason | None:
     """Why this account can never decide here, whatever it says; None when it may."""
     if person.kind != "User" or person.login[-5:].lower() == "[bot]":
         return Reason.NOT_A_PERSON
-    if person.id in facts.identities:
+    if behind(person, facts.identities):
         return Reason.REQUESTER
     if person.id in facts.askers:
         return Reason.ASKED_FOR_IT

@@ -148,7 +148,8 @@ class Proposal:
     """One asked-for tool call, from the asking to its end. Times are UTC.
 
     `identities`: numeric ids of those the agent works for; `said`: the agent's own words, a claim;
-    `policy_guarded`: whether the policy could not be changed without a review then (None: unknown);
+    `policy_guarded`: whether the policy could not be changed without a review then (None: unknown),
+    and `policy_weakness`: else why, in words;
     `people`: the id that each login named by the pinned rule had when it opened (0: nobody had it);
     `behind`, `candidates`: login -> id of those the agent works for and of those the rule means, as
     they were called then: they are shown, and nothing is decided by them;
@@ -157,6 +158,10 @@ class Proposal:
     `target`: the page of somebody's that it is tied to, None when it gets one of its own.
     `undoes`: the applied proposal that this one takes back, `undone_by`: the one that took this
     one back; `asked_by`: {id, login} of the person who asked, when it was not the agent.
+    `last_undo`: the latest undo of it that began or found it taken back, and `last_undo_is` where
+    that one stands, as `undo_standing` says; what did nothing is none.
+    `unsettled`: {proposal, url} of an earlier start of the same call whose outcome nobody knew when
+    it was shown to people.
     `sealed`: its secrets, encrypted (see `vault`), of a tool that has some: then marks stand for
     them in `arguments`, which compare between calls, in the plan and in the outcome.
     """
@@ -179,6 +184,7 @@ class Proposal:
     policy: str | None = None
     policy_blob: str | None = None
     policy_guarded: bool | None = None
+    policy_weakness: str = ""
     place: Place | None = None
     valid_from: datetime | None = None
     moved: bool = False
@@ -196,6 +202,9 @@ class Proposal:
     parent: str | None = None
     undoes: str | None = None
     undone_by: str | None = None
+    last_undo: str | None = None
+    last_undo_is: str = ""
+    unsettled: Mapping[str, Any] | None = None
     asked_by: Mapping[str, Any] | None = None
     target: Target | None = None
     sealed: str = field(default="", repr=False)
@@ -233,3 +242,19 @@ class Proposal:
         if self.place is None:
             raise LookupError(f"{self.id} is not published yet")
         return self.place
+
+
+_BEGUN = {State.STARTED: "running", State.UNKNOWN: "unknown", State.APPLIED: "undone"}
+
+
+def undo_standing(undo: Proposal) -> str:
+    """What an undo means for what it takes back; "" when nothing of that has changed.
+
+    `running`, `unknown`, `undone`; `contradicted`: its tool said so and the world says otherwise;
+    `back`: it was found as it was before, so that nothing was left to undo.
+    """
+    if undo.state is State.FAILED and (undo.outcome or {}).get("checks"):
+        return "contradicted"
+    if undo.state is State.ENDED and undo.reason == "already_undone":
+        return "back"
+    return _BEGUN.get(undo.state, "")

@@ -4,7 +4,7 @@ The forge speaks in Placet's terms, never in single calls, so that each side can
 its errors are ForgeError: Unavailable and Refused are certain (nothing was written), Lost is not.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import StrEnum
@@ -14,7 +14,7 @@ from checks.facts import Access, Person, Voice
 from checks.verdict import Verdict
 
 from .canonical import JSON
-from .found import LedgerFile, Stray
+from .found import Aims, Knows, LedgerFile, Stray
 from .plan import Aim, Place, Planned, Proposal, Target
 from .tools import Tool
 from .upstreams import Heard
@@ -61,6 +61,7 @@ class PolicyFile:
     """The policy on the default branch: its text and blob sha, or the problem in words.
 
     `guarded`: whether it cannot be changed without somebody's review; None when nobody can tell.
+    `weakness`: where it can, or nobody can tell: why, and who must do what, in words.
     `skew`: our clock minus GitHub's when it was read, None when GitHub did not say.
     """
 
@@ -68,6 +69,7 @@ class PolicyFile:
     blob: str | None = None
     problem: str = ""
     guarded: bool | None = None
+    weakness: str = ""
     skew: timedelta | None = None
 
 
@@ -180,8 +182,8 @@ class Forge(Protocol):
     async def added(self, repository: int) -> Sequence[LedgerFile]:
         """Read the statements that others added to a ledger since it was last known as ours."""
 
-    async def strays(self, repository: int, known: Callable[[str], bool]) -> Sequence[Stray]:
-        """Read the open pages of ours on a repository whose proposal is not `known`."""
+    async def strays(self, repository: int, known: Knows, aims: Aims) -> Sequence[Stray]:
+        """Read the pages of ours whose proposal is not `known`; `aims`: which page a plan names."""
 
     async def write_end(self, proposal: Proposal, kind: str, statement: bytes) -> None:
         """Create `end`, `end-2`, ... on the ledger branch; the same bytes there are fine."""

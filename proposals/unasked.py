@@ -5,11 +5,12 @@ Whoever reads the statement can give the verdict anew, without the server and wi
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, ValidationError
 
 from checks.facts import Facts
+from checks.facts import Unasked as Said
 from checks.policy import Freeze, Policy, Source
 from checks.unasked import judge_unasked
 from checks.verdict import Verdict
@@ -40,6 +41,13 @@ def restores(undo: Mapping[str, JSON], plan: Mapping[str, JSON]) -> bool:
     """Whether a plan puts exactly that back which another one changes, and touches nothing else."""
     back, there = _changes(undo, "after", "before"), _changes(plan, "before", "after")
     return back is not None and back == there
+
+
+def priced(cost: JSON) -> str:
+    """What a plan says that it costs, in words; "" when it says nothing of that."""
+    if not isinstance(cost, Mapping):
+        return "" if cost is None else str(cost)[:60]
+    return f"{cost.get('amount')} {cost.get('unit')}"[:60]
 
 
 def _changes(plan: Mapping[str, JSON], first: str, second: str) -> list[str] | None:
@@ -91,6 +99,7 @@ class _Tool(_Loose):
 
 class _Plan(_Loose):
     tool: _Tool
+    cost: Any = None
 
 
 class Unasked(_Loose):
@@ -124,6 +133,7 @@ class Unasked(_Loose):
             base="",
             agent=self.agent,
             touches=frozenset(tool.touches),
+            unasked=Said(mode=self.mode, declared=self.mode, cost=priced(self.plan.cost)),
         )
         return judge_unasked(facts, [_source(p) for p in self.policies], self.judged)
 

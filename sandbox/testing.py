@@ -12,7 +12,7 @@ import asyncio
 import contextlib
 import time
 from collections.abc import AsyncIterator, Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -27,6 +27,7 @@ from sandbox.github.model import CheckRun, Pull, Repository
 from sandbox.stage import (
     AGENT,
     POLICY,
+    REPOSITORY,
     Stage,
     people_and_repository,
     write_configuration,
@@ -68,6 +69,8 @@ class Town:
     app: FastAPI | None = None
     skew: timedelta = timedelta()
     """How far Placet's clock is ahead of GitHub's."""
+    patience: timedelta = timedelta()
+    """How long a stopping Placet lets running changes end; not at all, as in a crash."""
     _running: contextlib.AsyncExitStack = field(default_factory=contextlib.AsyncExitStack)
 
     @property
@@ -98,8 +101,9 @@ class Town:
 
         With `poll` GitHub cannot reach it: it asks for its deliveries.
         """
-        config = load(self.stage.config)
-        settings, now = config.settings, self._now
+        config, now = load(self.stage.config), self._now
+        settings = config.settings.model_copy(update={"shutdown_wait": self.patience})
+        config = replace(config, settings=settings)
         said = ForgeSettings(
             api_url=settings.api_url,
             app_id=settings.app_id,
@@ -116,7 +120,7 @@ class Town:
         self.hook.app = None if poll else app
 
     async def stop(self) -> None:
-        """Stop Placet; what it was doing breaks off, as in a crash, but files stay whole."""
+        """Stop Placet; what is not done within `patience` breaks off, but files stay whole."""
         self.app = self.hook.app = None
         await self._running.aclose()
         self._running = contextlib.AsyncExitStack()
@@ -175,6 +179,15 @@ class Town:
         await self.until(said, lambda p: p.state in OVER)
         await self.rest()
         return await self.seen(said)
+
+    @contextlib.asynccontextmanager
+    async def in_line(self, said: dict[str, Any]) -> AsyncIterator[None]:
+        """Approved by lee and started; its statement stands in line until this is left."""
+        async with self.hall.ports.lines.of(self.kept(said).repository):
+            await self.person("lee").review(REPOSITORY, self.number(said), "APPROVE")
+            await self.until(said, lambda p: p.state == "started")
+            yield
+        await self.until(said, lambda p: p.state != "started")
 
     async def rest(self) -> None:
         """Wait until every delivery has arrived and Placet has nothing left to do."""

@@ -144,7 +144,7 @@ class Desk:
         self.catalog = Catalog.of(shaped)
         toolkits: dict[str, Any] = {}
         self.runner = Runner(toolkits)
-        toolkits["mcp"] = RecipeToolkit({"mcp": self.folder}, self.catalog.find, self.runner.read)
+        toolkits["mcp"] = RecipeToolkit({"mcp": self.folder}, self.catalog.reach, self.runner.read)
 
     async def plan(self, name: str, **arguments: JSON) -> Any:
         return await self.runner.plan_twice(self.catalog.find(name), arguments)

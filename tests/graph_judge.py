@@ -15,6 +15,7 @@ from graphql import (
     FieldNode,
     GraphQLEnumType,
     GraphQLError,
+    GraphQLInterfaceType,
     GraphQLList,
     GraphQLNonNull,
     GraphQLObjectType,
@@ -109,8 +110,9 @@ def _nested(kind: Any, chosen: SelectionSetNode | None, value: Any, at: tuple[An
     if isinstance(kind, GraphQLList):
         for index, item in enumerate(value):
             yield from _fits(kind.of_type, chosen, item, (*at, index))
-    elif isinstance(kind, GraphQLUnionType):
-        tried = [list(_fits(one, chosen, value, at)) for one in kind.types]
+    elif isinstance(kind, GraphQLUnionType | GraphQLInterfaceType):
+        possible = schema().get_possible_types(kind)
+        tried = [list(_fits(one, chosen, value, at)) for one in possible]
         if all(tried):
             yield from min(tried, key=len)
     else:
@@ -125,6 +127,10 @@ def _object(
     for name in value.keys() ^ wanted.keys():
         yield (*at, name), "is missing" if name in wanted else "was not asked for"
     for name in value.keys() & wanted.keys():
+        if wanted[name].name.value == "__typename":
+            if value[name] != kind.name:
+                yield (*at, name), f"is not {kind.name}"
+            continue
         field = kind.fields[wanted[name].name.value]
         yield from _fits(field.type, wanted[name].selection_set, value[name], (*at, name))
 

@@ -27,7 +27,7 @@ PURE_PROPOSALS = (
         "evidence",
         "words",
     ),
-    *("confirm", "unasked", "turn", "drafts", "transcript", "encoding", "veil"),
+    *("confirm", "unasked", "turn", "drafts", "transcript", "likeness", "encoding", "veil"),
 )
 PURE = [
     path
@@ -103,6 +103,10 @@ def test_the_guard_lets_time_in_as_an_argument() -> None:
 @pytest.mark.parametrize("path", MODULES, ids=name)
 def test_a_module_fits_on_a_few_screens(path: Path) -> None:
     assert len(path.read_text().splitlines()) <= 300
+
+
+def test_the_gate_is_read_in_one_go() -> None:
+    assert len((ROOT / "proposals" / "gate.py").read_text().splitlines()) <= 130
 
 
 @pytest.mark.parametrize("path", MODULES, ids=name)

@@ -9,6 +9,13 @@ import pytest
 from tests.graph_judge import complaints
 from webhook_app.github.shown import PAGE
 
+ANN = {"__typename": "User", "login": "ann", "databaseId": 9}
+SAID = {
+    "fullDatabaseId": "82",
+    "body": "/approve",
+    "createdAt": "2026-11-30T12:00:00Z",
+    "author": ANN,
+}
 GOOD: dict[str, Any] = {
     "data": {
         "repository": {
@@ -23,7 +30,7 @@ GOOD: dict[str, Any] = {
                 "merged": False,
                 "title": "Add 4",
                 "body": "",
-                "comments": {"totalCount": 0},
+                "comments": {"totalCount": 2, "nodes": [SAID, SAID | {"author": None}]},
                 "reviews": {"nodes": [{"fullDatabaseId": "81"}]},
                 "lastEditedAt": None,
                 "timelineItems": {"nodes": [{"createdAt": "2026-11-30T12:00:00Z"}]},
@@ -44,6 +51,10 @@ def changed(**members: Any) -> Any:
     return answer
 
 
+def by(**author: Any) -> Any:
+    return changed(comments={"totalCount": 1, "nodes": [SAID | {"author": ANN | author}]})
+
+
 def test_what_githubs_schema_describes_passes() -> None:
     assert judged(GOOD) == ""
 
@@ -59,6 +70,8 @@ def test_what_githubs_schema_describes_passes() -> None:
         pytest.param(changed(title=None), "may not be null", id="null"),
         pytest.param(changed(more=1), "was not asked for", id="more"),
         pytest.param(changed(comments={}), "totalCount is missing", id="less"),
+        pytest.param(by(__typename="Bot", login=None), "may not be null", id="interface"),
+        pytest.param(by(__typename="Organization"), "is not", id="no-such-kind"),
         pytest.param(changed(reviews={"nodes": [{"fullDatabaseId": 1}]}), "BigInt", id="big-int"),
         pytest.param(
             changed(timelineItems={"nodes": [{"createdAt": "x"}]}), "createdAt", id="union"

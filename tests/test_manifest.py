@@ -28,6 +28,7 @@ OPERATIONS = [
     "GET {R}/rules/branches/{branch}",
     "GET {R}/branches/{branch}",
     "GET {R}/rulesets/{id}",
+    "GET {R}/codeowners/errors",
     # policy, plan and statements
     "GET {R}/contents/{path}",
     "PUT {R}/contents/{path}",
@@ -70,9 +71,10 @@ OPERATIONS = [
 ]
 
 
+LISTS = ("GET {R}/pulls/{n}/reviews", "GET {R}/issues/{n}/comments")
 # GitHub documents no permissions of GraphQL: a query needs what asking the same by REST needs.
 QUERIES = {
-    "/graphql#Page": (PAGE, ("GET {R}", "GET {R}/pulls/{n}", "GET {R}/pulls/{n}/reviews")),
+    "/graphql#Page": (PAGE, ("GET {R}", "GET {R}/pulls/{n}", *LISTS)),
 }
 SCHEMA = ROOT / "sandbox" / "github" / "descriptions" / "github-graphql-subset.graphql"
 

@@ -4,7 +4,7 @@ from .acquainting import caught_up, expired
 from .announcing import publish, take_back
 from .applying import read_back
 from .asking import Ask, propose, replan, revoke, same_call, withdraw
-from .asserting import barred, settle, settle_by_operator
+from .asserting import barred, settle, settle_by_operator, unheard
 from .confirming import token_for
 from .deciding import advance
 from .elsewhere import catch_up, told_by_others
@@ -65,6 +65,7 @@ __all__ = [
     "told_by_others",
     "undo",
     "unfreeze",
+    "unheard",
     "unplanned",
     "withdraw",
     "write_end",

@@ -6,12 +6,13 @@ was still open then ends, for nobody here knows what was said about it meanwhile
 
 from collections.abc import Iterable
 from dataclasses import replace
+from functools import partial
 
 from proposals.audit import File, Keys, proven, read_plan
 from proposals.canonical import JSON
 from proposals.found import LedgerFile, Stray
 from proposals.lifecycle import State
-from proposals.plan import Proposal
+from proposals.plan import Place, Proposal, Target
 from proposals.ports import ForgeError, Refused
 from proposals.receipt import PlanFile, Signer, fingerprint
 from proposals.succession import keys_of
@@ -19,7 +20,7 @@ from proposals.succession import keys_of
 from .ending import expire
 from .ground import Ports
 from .holding import alarm
-from .restoring import latest, lost, proposal_of, superseded, take_in
+from .restoring import lost, proposal_of, superseded, take_in, target_of
 
 
 async def acquaint(ports: Ports, repository: int) -> None:
@@ -49,7 +50,7 @@ async def caught_up(ports: Ports, repository: int) -> bool:
             store.proposal(s.spot.proposal) for s in here
         )
         learned = take_in(store, here, now)
-        over = superseded(store, now, repository, before=latest(here)) if learned else []
+        over = superseded(store, now, repository) if learned else []
     return bool(learned and (older or over))
 
 
@@ -68,9 +69,8 @@ async def expired(ports: Ports) -> list[Proposal]:
 
 async def _compare(ports: Ports, repository: int) -> None:
     unknown = ports.store.ledger_tip(repository) is None
-    if unknown and await ports.forge.newest(repository) is None:
-        return  # there is no ledger yet
-    if await caught_up(ports, repository):
+    blank = unknown and await ports.forge.newest(repository) is None
+    if not blank and await caught_up(ports, repository):
         why = (
             "proposals were decided from another store: this one is an older backup, or a second "
             "server of this App is running. Stop that one. Run `placet audit`, then "
@@ -79,9 +79,11 @@ async def _compare(ports: Ports, repository: int) -> None:
         alarm(ports, repository, why)
     if unknown:
         known = ports.store.proposal
-        for stray in await ports.forge.strays(repository, lambda id_: known(id_) is not None):
+        aims = partial(_aim, ports.signer)
+        for stray in await ports.forge.strays(repository, lambda i: known(i) is not None, aims):
             _end_stray(ports, stray)
-    await ports.forge.intact(repository)  # it raises the alarm itself
+    if not blank:
+        await ports.forge.intact(repository)  # it raises the alarm itself
 
 
 def _end_stray(ports: Ports, stray: Stray) -> None:
@@ -90,35 +92,47 @@ def _end_stray(ports: Ports, stray: Stray) -> None:
     now = ports.now()
     if take_in(ports.store, proven([File(*file) for file in stray.files], keys), now):
         return
-    file = File(*stray.plan)
-    plan = read_plan(file, file.spot, keys) if file.spot else None
-    if not isinstance(plan, PlanFile) or (made := _open(stray, plan)) is None:
+    said = _signed(stray.plan, keys)
+    if stray.place is None or (made := _open(stray.id, stray.place, said)) is None:
         return  # no key of ours signed it: the page is not ours to end
     with ports.store.tx():
         if ports.store.adopt(made, now, None):
             lost(ports.store, made, now)
 
 
-def _open(stray: Stray, plan: PlanFile) -> Proposal | None:
-    said, place = plan.statement["predicate"], stray.place
+def _aim(signer: Signer, plan: LedgerFile) -> Target | None:
+    said = _signed(plan, _keys(signer, ()))
+    return target_of(said) if said else None
+
+
+def _signed(plan: LedgerFile, keys: Keys) -> dict[str, JSON] | None:
+    """What a plan's signature says of it, the plan included; None when no key of ours made it."""
+    file = File(*plan)
+    found = read_plan(file, file.spot, keys) if file.spot else None
+    if not isinstance(found, PlanFile):
+        return None
+    said = found.statement["predicate"]
+    return {**said, "plan": found.plan} if isinstance(said, dict) else None
+
+
+def _open(id_: str, place: Place, said: dict[str, JSON] | None) -> Proposal | None:
     page: dict[str, JSON] = {
-        "pull_request": place.number,
+        "pull_request": place.number or None,
         "url": place.url,
         "check_run": place.check_run,
         "opened": place.opened.isoformat(),
         "base": place.base,
-        "announced": None,
-        "home": "",
+        "announced": place.announced,
+        "home": place.home,
     }
     shown: dict[str, JSON] = {
-        "plan": plan.plan,
         "head": place.head,
         "page": page,
         "summary": "",
         "nonce": None,
     }
-    made = proposal_of({**said, **shown}, None) if isinstance(said, dict) else None
-    return replace(made, state=State.OPEN, outcome=None) if made and made.id == stray.id else None
+    made = proposal_of({**said, **shown}, None) if said else None
+    return replace(made, state=State.OPEN, outcome=None) if made and made.id == id_ else None
 
 
 def _keys(signer: Signer, files: Iterable[LedgerFile]) -> Keys:

@@ -21,7 +21,7 @@ from proposals.vault import SecretsLost
 
 from .ending import announced, told
 from .ground import Ports
-from .later import contradicted, not_known, undone
+from .later import contradicted, not_known, undone, unsettled
 from .scribing import fence
 from .statements import approvals
 from .veiling import known, seen, veiled
@@ -44,7 +44,8 @@ async def run(
     found = await fence(ports, started, start, verdict.valid_until)
     if found is Fence.ABSENT:
         why = "the start was not written to the ledger, or too late, so nothing was run"
-        ports.store.move(started.id, Event.NOT_STARTED, ports.now(), why=why, nonce=None)
+        shown = [Step("show")]
+        ports.store.move(started.id, Event.NOT_STARTED, ports.now(), shown, why=why, nonce=None)
         return patience(ports, started)
     if found is Fence.UNPROVEN:
         why = "Nobody could prove whether the start was recorded, so nothing was run."
@@ -111,6 +112,7 @@ async def read_back(ports: Ports, proposal: Proposal) -> Proposal:
         told = [Step("show"), Step("tell", key="unknown")]
         steps = [*not_known(ports, proposal, outcome), *announced(proposal)[:1], *told]
         ports.store.post(proposal.id, steps, ports.now())
+        unsettled(ports, proposal)
     return ports.store.proposal(proposal.id) or proposal
 
 
@@ -222,7 +224,7 @@ def finish(ports: Ports, proposal: Proposal, event: Event, outcome: dict[str, An
             changes["outcome"] = {**outcome, "receipt": steps[0].key}
         over = ports.store.move(proposal.id, event, ports.now(), steps, **changes)
         ports.store.solved(over.repository, UNRESOLVED, over.id)
-        if over.undoes and over.state is State.APPLIED:
+        if over.undoes:
             undone(ports, over)
     return over
 

@@ -14,10 +14,11 @@ from proposals.vault import SecretsLost
 from .aiming import aimed, same_page
 from .announcing import at_once
 from .confirming import confirmed
+from .declared import current
 from .ending import end
 from .ground import DEFAULT_WAIT, Ports, Refusal
 from .planning import plan_first
-from .restraint import restrained, room, turned_down
+from .restraint import refuse_again, restrained, room, turned_down
 from .undoing import undo
 from .veiling import asked, known, lost, same_arguments
 
@@ -55,8 +56,10 @@ async def propose(ports: Ports, ask: Ask) -> Proposal:
     fresh = _proposal(ports, ask, tool, await aimed(ports, tool, ask.aim))
     if ask.token is not None:
         return await confirmed(ports, fresh, ask.token)
-    if kept := ports.store.same_call(fresh, ports.now()):
-        return await at_once(ports, _again(ports, kept, ask))
+    kept = ports.store.same_call(fresh, ports.now())
+    if kept and (kept := current(ports, _again(ports, kept, ask))):
+        return await at_once(ports, kept)
+    refuse_again(ports, fresh)
     if rejected := turned_down(ports, fresh):
         return rejected
     room(ports, fresh.agent)

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from checks.counting import matched
 from checks.facts import Person
 from checks.reasons import Reason
-from checks.voices import ineligible
+from checks.voices import excluded, ineligible
 from proposals.lifecycle import Event, State
 from proposals.plan import Proposal
 
@@ -22,10 +22,12 @@ _WRITERS = frozenset({"write", "maintain", "admin"})
 async def barred(ports: Ports, proposal: Proposal, person: Person) -> Reason | None:
     """Why this person may not decide about this proposal now; None when they may.
 
-    About what asked nobody, everybody may who may write. Raises ForgeError when GitHub would not
-    say.
+    About taking back what asked nobody, everybody may who may write, but for declared machines.
+    Raises ForgeError when GitHub would not say.
     """
     if not proposal.asks:
+        if person.id in ports.machines:
+            return Reason.MACHINE_ACCOUNT
         access = await ports.forge.access(proposal, person, frozenset())
         writes = access.id == person.id and access.permission in _WRITERS
         return None if writes else Reason.PERMISSION_TOO_LOW
@@ -36,6 +38,15 @@ async def barred(ports: Ports, proposal: Proposal, person: Person) -> Reason | N
     if not rules:
         return Reason.NO_RULE
     return next((r for rule in rules if (r := ineligible(person, known, rule))), None)
+
+
+async def unheard(ports: Ports, proposal: Proposal, person: Person) -> Reason | None:
+    """Why this person may not say what came of it: as `barred`, and nobody behind the request.
+
+    The agent's own people, and who asked for an undo, never settle what it did, in any mode.
+    """
+    known = facts(ports, proposal, unlooked(proposal, (), {}))
+    return excluded(person, known) or await barred(ports, proposal, person)
 
 
 def settle(ports: Ports, proposal: Proposal, person: Person, applied: bool, why: str) -> Proposal:  # noqa: FBT001

@@ -11,8 +11,8 @@ from proposals.confirm import Refused as Doubted
 from proposals.lifecycle import State
 from proposals.plan import Proposal
 
-from .ground import Ports, Refusal
-from .unasked import WAITING, start_now
+from .ground import WAITING, Ports, Refusal
+from .unasked import start_now
 
 _CONFLICTS = frozenset({Doubt.CONSUMED, Doubt.EXPIRED})
 

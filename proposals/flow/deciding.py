@@ -31,6 +31,9 @@ from .undoing import NO_UNDO
 TRIES = 3
 SOON = timedelta(seconds=2)
 LATER = timedelta(seconds=30)
+SLOW = timedelta(seconds=10)
+"""How long an apply may take before its page says that it was started."""
+
 NO_ANSWER = frozenset({"tool_not_started", "tool_failed", "upstream_down", "not_readable", LOST})
 
 
@@ -99,8 +102,13 @@ async def decide(ports: Ports, proposal: Proposal) -> timedelta | None:
         verdict = _judged(ports, proposal, sight)
         if verdict.decision is not Decision.APPROVED:
             return await report(ports, proposal, verdict)
-    claimed = ports.store.move(proposal.id, Event.GRANTED, ports.now(), nonce=secrets.token_hex(16))
-    return await settle_claim(ports, claimed)
+    with ports.lines.changing(proposal) as holder:
+        if holder is not None:
+            ports.store.note(proposal.id, why=waits_for(holder))
+            return SOON
+        nonce = secrets.token_hex(16)
+        claimed = ports.store.move(proposal.id, Event.GRANTED, ports.now(), nonce=nonce)
+        return await settle_claim(ports, claimed)
 
 
 def _judged(ports: Ports, proposal: Proposal, sight: Sight) -> Verdict:
@@ -124,7 +132,6 @@ async def settle_claim(ports: Ports, claimed: Proposal) -> timedelta | None:
         freed(ports, current)
         if verdict.decision is not Decision.APPROVED:
             return await report(ports, current, verdict)
-        keep(ports, current, verdict)
         if begin(ports, current, verdict):
             start = start_of(current, verdict, scene, ports.now())
             return await run(ports, current, verdict, start)
@@ -157,7 +164,8 @@ async def ended_by_drift(ports: Ports, claimed: Proposal) -> bool:
         {"pointer": c.pointer, "before": shown(c.before), "after": shown(c.after)}
         for c in difference(pinned, fresh)
     ]
-    why = "What would happen now differs from what was approved."
+    seen = "approved" if claimed.asks else "shown"
+    why = f"What would happen now differs from what was {seen}."
     await _end_drifted(ports, claimed, reason, why, differences=differences)
     return True
 
@@ -187,9 +195,18 @@ async def look_again(ports: Ports, claimed: Proposal) -> tuple[Proposal, Verdict
 
 
 def begin(ports: Ports, current: Proposal, verdict: Verdict) -> bool:
-    """Start in one UPDATE under every condition that was judged; the clock is read inside."""
+    """Start in one UPDATE under every condition that was judged; the clock is read inside.
+
+    The verdict is kept in the same commit, whether it starts or not. While an apply takes long the
+    page says that it was started; an earlier outcome is shown instead.
+    """
     with ports.store.tx():
-        return ports.store.start(current.id, conditions(current, verdict), ports.now())
+        keep(ports, current, verdict)
+        now = ports.now()
+        started = ports.store.start(current.id, conditions(current, verdict), now)
+        if started:
+            ports.store.post(current.id, [Step("show")], now + SLOW)
+    return started
 
 
 def conditions(current: Proposal, verdict: Verdict) -> Started:
@@ -218,6 +235,11 @@ async def report(ports: Ports, proposal: Proposal, verdict: Verdict) -> timedelt
         await put_back(ports, proposal)
         return SOON
     return LATER if verdict.decision is Decision.DOUBTFUL else wait
+
+
+def waits_for(holder: str) -> str:
+    """Why a call waits for the proposal that changes the same thing just now."""
+    return f"It waits until {holder}, which changes the same thing just now, is done."
 
 
 def show(ports: Ports, proposal: Proposal, verdict: Verdict) -> timedelta | None:

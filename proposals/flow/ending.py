@@ -8,7 +8,7 @@ from typing import Any
 from checks.reasons import Reason
 from proposals.evidence import stamp
 from proposals.lifecycle import Event, State, can
-from proposals.plan import Proposal
+from proposals.plan import Proposal, undo_standing
 from proposals.store import Step, Store
 
 from .ground import Ports
@@ -53,7 +53,10 @@ def ended(
     outcome = {"outcome": "ended", "reason": reason, "why": why, "at": stamp(now), **more}
     steps = told(store, proposal, outcome)
     changes = {"reason": reason, "why": why, "outcome": outcome}
-    return store.move(proposal.id, event, now, steps, **changes)
+    over = store.move(proposal.id, event, now, steps, **changes)
+    if over.undoes and undo_standing(over):
+        store.post(over.undoes, [Step("show")], now)
+    return over
 
 
 def told(store: Store, proposal: Proposal, outcome: dict[str, Any]) -> list[Step]:

@@ -1,7 +1,5 @@
 """What every step of the flow stands on: the ports, and the facts of a proposal for the judge."""
 
-import asyncio
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -9,6 +7,7 @@ from decimal import Decimal
 
 from checks.facts import Access, Facts, Voice
 from checks.policy import Policy, PolicyError, Source, load
+from proposals.lifecycle import State
 from proposals.plan import Proposal
 from proposals.ports import Forge, PolicyFile, Sight
 from proposals.receipt import Signer
@@ -17,9 +16,13 @@ from proposals.store import Store
 from proposals.tools import Catalog
 from proposals.vault import Vault
 
+from .lines import Lines
+
 DEFAULT_WAIT = timedelta(hours=24)
 SECOND = timedelta(seconds=1)
 """GitHub's dates have whole seconds: what was said in the second of an edit is void too."""
+WAITING = frozenset({State.PINNED, State.OPEN})
+"""States of a call that asks nobody, and of an undo, that waits to be started."""
 
 
 class Refusal(Exception):
@@ -30,25 +33,6 @@ class Refusal(Exception):
         self.code = code
         self.hint = hint
         self.status = status
-
-
-class Lines:
-    """One queue per repository: statements are written to a ledger one at a time."""
-
-    def __init__(self) -> None:
-        self._locks = defaultdict[int, asyncio.Lock](asyncio.Lock)
-        self.planning: set[str] = set()
-        """Proposals that this process is planning right now."""
-        self.running: set[str] = set()
-        """Proposals that are started on no worker's behalf right now: nobody else touches them."""
-        self.looked: set[int] = set()
-        """Repositories to whose ledger this process may write: it was as the store has it."""
-        self.met: set[int] = set()
-        """Repositories whose ledger was compared with the store since this process began."""
-
-    def of(self, repository: int) -> asyncio.Lock:
-        """Hold this while a statement of the repository is numbered and written."""
-        return self._locks[repository]
 
 
 @dataclass(frozen=True, slots=True)

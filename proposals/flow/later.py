@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from proposals.lifecycle import State
 from proposals.plan import Proposal
 from proposals.store import Problem, Step
 
@@ -19,10 +20,27 @@ def not_known(ports: Ports, unknown: Proposal, outcome: dict[str, Any]) -> list[
     return [receipt(ports.store, unknown, outcome)] if first and start and start.written else []
 
 
+def unsettled(ports: Ports, unknown: Proposal) -> None:
+    """Tell those who decide about the same call, and show on what it was to undo, that it began."""
+    named = unknown.place.url if unknown.place else unknown.id
+    text = (
+        f"**Look before you decide:** the same call was started, and nobody knows what came of "
+        f"that: {named}\n\nApproving this may do it a second time.\n"
+    )
+    step = Step("reply", key=f"unsettled:{unknown.id}", text=text)
+    for waiting in ports.store.alike(unknown):
+        ports.store.post(waiting.id, [step], ports.now())
+    if unknown.undoes:
+        ports.store.post(unknown.undoes, [Step("show")], ports.now())
+
+
 def undone(ports: Ports, undo: Proposal) -> None:
-    """Sign on the original that an applied undo took it back, and show it on its page."""
+    """Sign on the original that an applied undo took it back, and show there how the undo ended."""
     original = ports.store.proposal(undo.undoes or "")
     if original is None or not _recorded(original):
+        return
+    if undo.state is not State.APPLIED:
+        ports.store.post(original.id, [Step("show")], ports.now())
         return
     by = {"proposal": undo.id, "digest": undo.plan.digest}
     said = {"fact": "undone", "undone_by": by, "at": (undo.outcome or {}).get("at")}

@@ -54,6 +54,7 @@ async def _with_policy(ports: Ports, proposal: Proposal) -> Proposal:
         "policy": file.text or "",
         "policy_blob": file.blob,
         "policy_guarded": file.guarded,
+        "policy_weakness": file.weakness,
     }
     try:
         hit = load(file.text or "").rule_for(proposal.tool)
@@ -66,6 +67,9 @@ async def _with_policy(ports: Ports, proposal: Proposal) -> Proposal:
         changes["expires"] = proposal.created + hit[1].expires
         changes["people"] = people = await _people(ports, proposal, hit[1])
         changes["candidates"] = await _candidates(ports, proposal, hit[1], people)
+    if earlier := ports.store.unsettled(proposal):
+        url = earlier.place.url if earlier.place else None
+        changes["unsettled"] = {"proposal": earlier.id, "url": url}
     return ports.store.note(proposal.id, **changes)
 
 

@@ -46,26 +46,18 @@ def take_in(store: Store, found: Iterable[Said], now: datetime) -> list[str]:
     return list(learned)
 
 
-def superseded(
-    store: Store, now: datetime, repository: int, before: datetime | None = None
-) -> list[Proposal]:
+def superseded(store: Store, now: datetime, repository: int) -> list[Proposal]:
     """End everything of a repository that was open, for its store was lost.
 
-    `before`: only what was asked for before then; what came later knows no other store.
+    What this process was asked for and has shown to nobody yet knows no other store.
     """
     return [
         lost(store, proposal, now)
         for proposal in store.alive()
         if proposal.state in ALIVE
         and proposal.repository == repository
-        and (before is None or proposal.created < before)
+        and (proposal.place is not None or proposal.id in store.inherited)
     ]
-
-
-def latest(found: Iterable[Said]) -> datetime | None:
-    """The latest moment that these statements name."""
-    texts = [said.text(name) for said in found for name in ("created", "started", "at")]
-    return max((when for text in texts if (when := moment(text))), default=None)
 
 
 def lost(store: Store, proposal: Proposal, now: datetime) -> Proposal:
@@ -96,6 +88,14 @@ def proposal_of(predicate: Mapping[str, JSON], outcome: dict[str, Any] | None) -
         why=str(said.get("why", ""))[:300],
         target=kept.target.target(kept.page.url if kept.page else "") if kept.target else None,
     )
+
+
+def target_of(predicate: Mapping[str, JSON]) -> Target | None:
+    """The page that a signed predicate says a proposal is tied to; None for one of its own."""
+    try:
+        return _Target.model_validate(predicate.get("target")).target("")
+    except ValidationError:
+        return None
 
 
 def _keep(store: Store, id_: str, new: Sequence[Said], now: datetime) -> None:

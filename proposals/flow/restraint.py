@@ -3,6 +3,7 @@
 from datetime import timedelta
 from decimal import Decimal, InvalidOperation
 
+from checks.reasons import REASONS, Reason
 from proposals.lifecycle import Event, State
 from proposals.plan import Proposal
 
@@ -20,6 +21,37 @@ def turned_down(ports: Ports, fresh: Proposal) -> Proposal | None:
     if fresh.parent or fresh.undoes:
         return None
     return ports.store.rejected(fresh, ports.now() - COOL_DOWN)
+
+
+def unsettled(ports: Ports, fresh: Proposal) -> str:
+    """Which start of the same call has an outcome that nobody knows; "" when none has."""
+    found = ports.store.unsettled(fresh)
+    return _place(found) if found else ""
+
+
+def undone(ports: Ports, fresh: Proposal) -> str:
+    """The undo by which a person took the same call or plan back a while ago; "" for none."""
+    found = ports.store.taken_back(fresh, ports.now() - COOL_DOWN)
+    return _place(found) if found else ""
+
+
+def refuse_again(ports: Ports, fresh: Proposal) -> None:
+    """Refuse a call that asks nobody and that a person took back, or that may be done; Refusal.
+
+    People who are asked can decide about that themselves, and their page says so.
+    """
+    if fresh.asks:
+        return
+    if undo := undone(ports, fresh):
+        message = f"A person took exactly this back with {undo}. It was not done again."
+        raise Refusal(Reason.UNDONE_BEFORE, message, REASONS[Reason.UNDONE_BEFORE].remedy, 409)
+    if start := unsettled(ports, fresh):
+        message = f"Nobody knows what came of the same call before ({start}). It was not done."
+        raise Refusal(Reason.UNSETTLED, message, REASONS[Reason.UNSETTLED].remedy, 409)
+
+
+def _place(found: Proposal) -> str:
+    return found.place.url if found.place else found.id
 
 
 def room(ports: Ports, agent: str) -> None:

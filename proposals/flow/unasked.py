@@ -20,14 +20,14 @@ from proposals.unasked import evidence_of_unasked
 
 from .acquainting import acquaint
 from .applying import run
-from .deciding import TRIES, conditions, ended_by_drift, keep
+from .deciding import TRIES, conditions, ended_by_drift, keep, waits_for
+from .declared import judged_by
 from .ending import end, event_of
 from .ground import Ports, dict_of, source
 from .holding import barred_by
 from .statements import start_unasked
 
 NOT_STARTED = "not_started"
-WAITING = frozenset({State.PINNED, State.OPEN})  # states of a call that waits to be started
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,11 +48,15 @@ async def start_now(
     """
     ports.lines.running.add(proposal.id)
     try:
-        nonce = secrets.token_hex(16)
-        claimed = ports.store.move(
-            proposal.id, Event.GRANTED, ports.now(), nonce=nonce, reason=None, why=""
-        )
-        await _settle(ports, claimed, confirmation)
+        with ports.lines.changing(proposal) as holder:
+            if holder is not None:
+                why = f"Nothing was done yet. {waits_for(holder)}"
+                return ports.store.note(proposal.id, why=why, reason=NOT_STARTED)
+            nonce = secrets.token_hex(16)
+            claimed = ports.store.move(
+                proposal.id, Event.GRANTED, ports.now(), nonce=nonce, reason=None, why=""
+            )
+            await _settle(ports, claimed, confirmation)
     finally:
         ports.lines.running.discard(proposal.id)
     return ports.store.proposal(proposal.id) or proposal
@@ -126,6 +130,7 @@ def _facts(ports: Ports, current: Proposal, file: PolicyFile) -> Facts:
         halted=ports.store.halted(current.repository),
         agent=current.agent,
         touches=frozenset(map(str, touches)) if isinstance(touches, list) else frozenset(),
+        unasked=judged_by(ports, current),
     )
 
 

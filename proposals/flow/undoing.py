@@ -34,14 +34,23 @@ async def undo(
         raise _not_applied(original)
     if kept := ports.store.undo_of(original.id):
         return kept
-    tool = _undoable(ports, original)
+    tool = possible(ports, original)
     try:
-        _refuse_older(ports, original)
         fresh = _proposal(ports, original, tool, said, asked_by, parent)
     except SecretsLost as error:
         raise lost(error) from None
     kept = ports.store.add(fresh, ports.now())
     return kept if kept.id != fresh.id else await plan_first(ports, fresh, tool)
+
+
+def possible(ports: Ports, original: Proposal) -> Tool:
+    """The tool that could take back what was applied; Refusal says why it cannot be now."""
+    tool = _undoable(ports, original)
+    try:
+        _refuse_older(ports, original)
+    except SecretsLost as error:
+        raise lost(error) from None
+    return tool
 
 
 def announce(ports: Ports, opened: Proposal) -> None:
@@ -61,6 +70,9 @@ def _not_applied(original: Proposal) -> Refusal:
     if original.state is State.UNKNOWN:
         hint = "A person must find out first what it did, and say so with /resolve."
     message = f"It is {original.state}, so there is nothing to undo."
+    if original.state is State.FAILED and (original.outcome or {}).get("checks"):
+        message = "It went otherwise than planned, so nobody knows what an undo would have to do."
+        hint = "Look at the real thing, and change what is wrong by a new call."
     return Refusal("nothing_to_undo", message, hint, 409)
 
 

@@ -46,3 +46,9 @@ class Store(Agents, Deliveries, Ground, Life, Previews, Restoring, Outbox, State
         """Own the file, or raise StoreBusy when another process does."""
         super().__init__(path)
         self.repeat_window = repeat_window
+        try:
+            self.inherited = self.alive_ids()
+            """What an earlier process had left unfinished: another store may know it as well."""
+        except StoreStopped:
+            self.close()
+            raise

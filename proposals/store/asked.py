@@ -56,7 +56,7 @@ class Asked(Outbox):
             AND key IS NULL AND ((state IN {_LIVE} AND expires > :now)
             OR state IN ('started', 'unknown')
             OR (ended > :since AND coalesce(reason, '')
-                NOT IN ('drifted', 'tool_changed', 'superseded')
+                NOT IN ('drifted', 'tool_changed', 'superseded', 'mode_changed')
                 AND NOT (mode != 'approve' AND coalesce(reason, '') = 'expired')))
             AND undone_by IS NULL ORDER BY created DESC LIMIT 1"""  # noqa: S608
         since = ms(now - self.repeat_window)
@@ -80,6 +80,46 @@ class Asked(Outbox):
             arguments=_text(proposal.arguments),
         )
         return proposal_of(row) if row else None
+
+    def taken_back(self, proposal: Proposal, since: datetime) -> Proposal | None:
+        """The undo by which a person took the same call back since then, or the very same plan."""
+        row = self.row(
+            """SELECT u.* FROM proposal AS p JOIN proposal AS u ON u.id = p.last_undo
+            WHERE p.last_undo IS NOT NULL AND u.asked_by IS NOT NULL
+            AND p.last_undo_is IN ('undone', 'back', 'contradicted')
+            AND u.ended > :since AND p.id != :id AND (p.digest = :digest
+                OR (p.agent = :agent AND p.tool = :tool AND p.arguments = :arguments))
+            ORDER BY u.ended DESC LIMIT 1""",
+            id=proposal.id,
+            since=ms(since),
+            digest=proposal.pinned.digest if proposal.pinned else "",
+            agent=proposal.agent,
+            tool=proposal.tool,
+            arguments=_text(proposal.arguments),
+        )
+        return proposal_of(row) if row else None
+
+    def unsettled(self, proposal: Proposal) -> Proposal | None:
+        """A start of the same call, or of its undo, of which nobody knows what came."""
+        row = self.row(
+            """SELECT * FROM proposal WHERE state = 'unknown' AND id != :id AND tool = :tool
+            AND arguments = :arguments ORDER BY created DESC LIMIT 1""",
+            id=proposal.id,
+            tool=proposal.tool,
+            arguments=_text(proposal.arguments),
+        )
+        return proposal_of(row) if row else None
+
+    def alike(self, proposal: Proposal) -> list[Proposal]:
+        """The same calls that people are asked about, by whatever agent."""
+        rows = self.rows(
+            f"""SELECT * FROM proposal WHERE state IN {_LIVE} AND head IS NOT NULL
+            AND id != :id AND tool = :tool AND arguments = :arguments""",  # noqa: S608
+            id=proposal.id,
+            tool=proposal.tool,
+            arguments=_text(proposal.arguments),
+        )
+        return [proposal_of(r) for r in rows]
 
     def undecided(self, agent: str) -> list[Proposal]:
         """What an agent has asked for and waits, so that nothing of it is done yet."""

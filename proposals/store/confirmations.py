@@ -12,6 +12,7 @@ CONFIRMED = """(mode != 'confirm' OR EXISTS (SELECT 1 FROM confirmation AS c
         WHERE c.token = :token AND c.proposal = proposal.id AND c.agent = proposal.agent
         AND c.plan = proposal.digest AND c.used IS NULL AND c.expires > :now))"""
 """What the starting UPDATE asks of a proposal in mode `confirm`, and of no other."""
+_UNBOUND = f"SELECT id FROM proposal WHERE id = :id AND {CONFIRMED}"  # noqa: S608
 
 
 class Confirmations(File):
@@ -38,6 +39,10 @@ class Confirmations(File):
         """What is kept of the token with this hex SHA-256."""
         row = self.row("SELECT * FROM confirmation WHERE token = :t", t=token)
         return _confirmation_of(row) if row else None
+
+    def bound(self, proposal: str) -> bool:
+        """Whether nothing but its token starts a proposal; asked of the start's own condition."""
+        return self.row(_UNBOUND, id=proposal, token=None, now=0) is None
 
     def consume(self, proposal: str, token: str | None, now: datetime) -> None:
         """Use a token up, if there is one, inside its proposal's start.

@@ -6,15 +6,20 @@ from datetime import datetime
 from .file import File
 from .rows import Step, ms, step_of
 
+_ANEW = "seq = (SELECT max(seq) + 1 FROM outbox), due = :due, tries = 0, done = 0"
+
 
 class Outbox(File):
     """The outbox's part of the store."""
 
     def post(self, proposal: str, steps: Iterable[Step], now: datetime) -> None:
-        """Queue steps; `show` replaces one that still waits, any other is queued once for ever."""
+        """Queue steps; `show` comes anew after all others, any other is queued once for ever.
+
+        A `show` that is being sent right now shows what was, so its end does not end the new one.
+        """
         with self.tx():
             for step in steps:
-                again = "due = :due, tries = 0, done = 0" if step.step == "show" else "due = due"
+                again = _ANEW if step.step == "show" else "due = due"
                 self.change(
                     f"""INSERT INTO outbox(proposal, step, key, text, due)
                     VALUES (:proposal, :step, :key, :text, :due)

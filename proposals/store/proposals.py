@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any
 
 from proposals.lifecycle import ALIVE, Event, State, move
-from proposals.plan import Proposal
+from proposals.plan import Proposal, undo_standing
 
 from .asked import Asked
 from .confirmations import CONFIRMED, Confirmations
@@ -17,7 +17,8 @@ _MEMBERS = frozenset(
     (
         *("pinned", "summary", "policy", "policy_blob", "policy_guarded", "place", "valid_from"),
         *("moved", "edits", "contributors", "people", "behind", "candidates", "nonce"),
-        *("reason", "why", "verdict", "outcome", "expires", "sealed", "mode"),
+        *("policy_weakness", "reason", "why", "verdict", "outcome", "expires", "sealed", "mode"),
+        "unsettled",
     )
 )
 
@@ -64,21 +65,23 @@ class Life(Asked, Confirmations):
         return [proposal_of(r) for r in rows]
 
     def done_since(self, proposal: Proposal) -> list[Proposal]:
-        """What the same tool did, or may have done, after an applied one and still stands.
+        """What the same box did, or may have done, after an applied one and still stands.
 
-        Newest first, in the same repository; undos and what they took back are left out.
+        By whichever of its tools, newest first, in the same repository; undos and what they took
+        back are left out.
         """
         rows = self.rows(
             """SELECT p.* FROM proposal AS p
             JOIN (SELECT proposal, max(seq) AS seq FROM history GROUP BY proposal) AS h
             ON h.proposal = p.id
-            WHERE p.tool = :tool AND p.repository = :repository AND p.id != :id
+            WHERE substr(p.tool, 1, length(:home)) = :home
+            AND p.repository = :repository AND p.id != :id
             AND p.state IN ('started', 'unknown', 'applied') AND p.undoes IS NULL
             AND p.undone_by IS NULL AND (p.state = 'started'
                 OR h.seq > (SELECT max(seq) FROM history WHERE proposal = :id))
             ORDER BY h.seq DESC""",
             id=proposal.id,
-            tool=proposal.tool,
+            home=proposal.tool.partition(".")[0] + ".",
             repository=proposal.repository,
         )
         return [proposal_of(r) for r in rows]
@@ -90,6 +93,11 @@ class Life(Asked, Confirmations):
             " ORDER BY created, id"
         )
         return [proposal_of(r) for r in rows]
+
+    def alive_ids(self) -> frozenset[str]:
+        """As `alive`, by their ids alone."""
+        over = "SELECT id FROM proposal WHERE state NOT IN ('applied', 'failed', 'ended')"
+        return frozenset(row["id"] for row in self.rows(over))
 
     def opening(self) -> list[Proposal]:
         """What is planned and is about to be shown to people, oldest first.
@@ -153,10 +161,10 @@ class Life(Asked, Confirmations):
                 values | {"id": id_, "source": source},
             )
             self._note(id_, event, (source, target), now, str(changes.get("why", "")))
-            if target is State.APPLIED:
-                self._undone(id_)
+            moved = self._sure(id_)
+            self._undoing(moved)
             self.post(id_, steps, now)
-            return self._sure(id_)
+            return moved
 
     def start(self, id_: str, conditions: Started, now: datetime) -> bool:
         """Start, if everything that was judged still holds at this very moment.
@@ -181,6 +189,7 @@ class Life(Asked, Confirmations):
                 self.consume(id_, conditions.token, now)
                 move(State.CLAIMED, Event.START)
                 self._note(id_, Event.START, (State.CLAIMED, State.STARTED), now)
+                self._undoing(self._sure(id_))
         return won == 1
 
     def note(self, id_: str, **changes: Any) -> Proposal:
@@ -219,10 +228,18 @@ class Life(Asked, Confirmations):
             raise LookupError(f"there is no proposal {id_}")
         return found
 
-    def _undone(self, by: str) -> None:
-        """Tell the proposal that an applied undo took back."""
+    def _undoing(self, undo: Proposal) -> None:
+        """Keep with what an undo takes back how that stands; an earlier undo's word stays."""
+        if undo.undoes is None:
+            return
+        word = undo_standing(undo)
         self.change(
-            "UPDATE proposal SET undone_by = :by"
-            " WHERE id = (SELECT undoes FROM proposal WHERE id = :by)",
-            {"by": by},
+            """UPDATE proposal SET last_undo = :by, last_undo_is = :word WHERE id = :of
+            AND (:word != '' OR last_undo = :by)""",
+            {"by": undo.id, "word": word, "of": undo.undoes},
         )
+        if undo.state is State.APPLIED:
+            self.change(
+                "UPDATE proposal SET undone_by = :by WHERE id = :of",
+                {"by": undo.id, "of": undo.undoes},
+            )

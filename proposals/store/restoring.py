@@ -81,7 +81,9 @@ class Restoring(Asked):
         """Keep that an applied undo took a proposal back, as a ledger says."""
         with self.tx():
             self.change(
-                "UPDATE proposal SET undone_by = :u WHERE id = :o", {"u": undo, "o": original}
+                """UPDATE proposal SET undone_by = :u, last_undo = :u, last_undo_is = 'undone'
+                WHERE id = :o""",
+                {"u": undo, "o": original},
             )
 
     def silence(self, proposal: str, why: str) -> None:

@@ -86,7 +86,7 @@ def encode(name: str, value: Any) -> Any:
         return json.dumps(sorted(value))
     if isinstance(value, Mapping) and name in ("people", "behind", "candidates"):
         return json.dumps(dict(sorted(value.items())))
-    if name in ("verdict", "outcome", "asked_by") and value is not None:
+    if name in ("verdict", "outcome", "asked_by", "unsettled") and value is not None:
         return json.dumps(value)
     if isinstance(value, bool):
         return int(value)
@@ -119,6 +119,8 @@ def proposal_of(row: dict[str, Any]) -> Proposal:
         **{n: row[n] for n in ("id", "agent", "tool", "repository", "salt", "mode", "said")},
         **{n: row[n] for n in ("key", "summary", "policy", "policy_blob", "evidence_rev")},
         **{n: row[n] for n in ("nonce", "reason", "why", "parent", "undoes", "undone_by")},
+        **{n: row[n] for n in ("last_undo", "last_undo_is")},
+        policy_weakness=row["policy_weakness"],
         sealed=row["sealed"],
         arguments=loads(row["arguments"]),
         state=State(row["state"]),
@@ -139,6 +141,7 @@ def proposal_of(row: dict[str, Any]) -> Proposal:
         outcome=json.loads(row["outcome"]) if row["outcome"] else None,
         asked_by=json.loads(row["asked_by"]) if row["asked_by"] else None,
         target=Target(**json.loads(row["target"])) if row["target"] else None,
+        unsettled=json.loads(row["unsettled"]) if row["unsettled"] else None,
     )
 
 

@@ -214,3 +214,28 @@ def proven(db: Any) -> None:
             tool TEXT PRIMARY KEY, definition TEXT NOT NULL, reads TEXT NOT NULL,
             waited INTEGER NOT NULL, at INTEGER NOT NULL)"""
     )
+
+
+@MIGRATIONS()
+def weakness(db: Any) -> None:
+    """Keep why the policy could be changed without a review when it was pinned, in words."""
+    db.conn.execute("ALTER TABLE proposal ADD COLUMN policy_weakness TEXT NOT NULL DEFAULT ''")
+    db.conn.execute(
+        """UPDATE proposal SET policy_weakness = 'whoever can push to the default branch can '
+            || 'change `.github/placet.yml` without a review' WHERE policy_guarded = 0"""
+    )
+
+
+@MIGRATIONS()
+def last_undo(db: Any) -> None:
+    """Keep where the undo of a proposal stands, and what was unsettled when one was shown."""
+    db.conn.execute("ALTER TABLE proposal ADD COLUMN last_undo TEXT")
+    db.conn.execute("ALTER TABLE proposal ADD COLUMN last_undo_is TEXT NOT NULL DEFAULT ''")
+    db.conn.execute("ALTER TABLE proposal ADD COLUMN unsettled TEXT")
+    db.conn.execute(
+        "CREATE INDEX proposal_taken ON proposal(last_undo) WHERE last_undo IS NOT NULL"
+    )
+    db.conn.execute(
+        "UPDATE proposal SET last_undo = undone_by, last_undo_is = 'undone'"
+        " WHERE undone_by IS NOT NULL"
+    )

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
-from proposals.answer import answer
+from proposals.answer import answer, undo_note
 from proposals.drafts import ACCEPTED, Correction, Draft, guard
 from proposals.turn import Scope, Stood, Turn, report
 
@@ -171,6 +171,6 @@ def _alone(row: Row) -> Stood:
 
 def _stood(row: Row) -> Stood:
     proposal = proposal_of(row)
-    note = f"undone since by {proposal.undone_by}" if proposal.undone_by else ""
+    note = f"undone since by {proposal.undone_by}" if proposal.undone_by else undo_note(proposal)
     note = f"it took {proposal.undoes} back" if proposal.undoes else note
     return Stood(answer(proposal), when(row["ended"]), note)

@@ -1,7 +1,7 @@
 """The tools that exist; every other name is denied."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from .arguments import nearest, printable
 from .declaration import BadDeclaration, Tool
@@ -22,19 +22,20 @@ def missing(name: str, names: Iterable[str]) -> UnknownTool:
 
 @dataclass(frozen=True, slots=True)
 class Catalog:
-    """The declared tools by their names."""
+    """The declared tools by their names, and apart from them Placet's `own`: no agent's."""
 
     tools: dict[str, Tool]
+    own: dict[str, Tool] = field(default_factory=dict)
 
     @classmethod
     def of(cls, tools: Iterable[Tool]) -> "Catalog":
         """A catalog of these tools; BadDeclaration when two have one name."""
-        named: dict[str, Tool] = {}
+        made = cls({})
         for tool in tools:
-            if tool.name in named:
+            if tool.name in made.tools or tool.name in made.own:
                 raise BadDeclaration(f"[tool.{tool.name}] is declared twice; remove one.")
-            named[tool.name] = tool
-        return cls(named)
+            (made.own if tool.own else made.tools)[tool.name] = tool
+        return made
 
     def find(self, name: str) -> Tool:
         """The tool of exactly this name; UnknownTool names the nearest one."""
@@ -42,11 +43,19 @@ class Catalog:
             return self.tools[name]
         raise missing(name, self.tools)
 
+    def reach(self, name: str) -> Tool:
+        """The same for a recipe's calls, which have Placet's own tools as well; UnknownTool."""
+        return self.own[name] if name in self.own else self.find(name)
+
     def publish(self, tool: Tool) -> None:
-        """Replace a declared tool by what its upstream says of it now; UnknownTool."""
-        self.find(tool.name)
-        self.tools[tool.name] = tool
+        """Replace a tool by what its upstream says of it now; UnknownTool."""
+        self.reach(tool.name)
+        (self.own if tool.name in self.own else self.tools)[tool.name] = tool
+
+    def whole(self) -> list[Tool]:
+        """Placet's own as well as the declared ones."""
+        return [*self.list(), *(self.own[name] for name in sorted(self.own))]
 
     def list(self) -> list[Tool]:
-        """All of them, by name."""
+        """All that are declared, by name."""
         return [self.tools[name] for name in sorted(self.tools)]

@@ -81,8 +81,8 @@ class Tool(BaseModel):
     means "it is not there"; `memo`, `retries` and `fallback` are for reads. `secrets` are pointers
     to what nobody may see. Not declared: `undoable`, which a Python tool's module says,
     `published`, what an upstream says of the tool and of itself, `lacking`, why it cannot be used:
-    what it calls is not declared, and `proven`, the definition whose preview changed nothing when
-    that was tried.
+    what it calls is not declared, `proven`, the definition whose preview changed nothing when that
+    was tried, and `own`: no agent's, but named by recipes (see `named`).
     """
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
@@ -128,6 +128,7 @@ class Tool(BaseModel):
     published: Mapping[str, Any] = Field(default_factory=dict)
     lacking: str = ""
     proven: str = ""
+    own: bool = False
 
     @model_validator(mode="after")
     def _whole(self) -> Self:
@@ -165,7 +166,7 @@ class Tool(BaseModel):
             mode="json",
             exclude={
                 *("plan_env", "apply_env", "section", "repository", "mode"),
-                *("memo", "retries", "fallback", "proven"),
+                *("memo", "retries", "fallback", "proven", "own"),
             },
         )
         said["touches"] = sorted(self.touches)

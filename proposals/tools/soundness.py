@@ -12,6 +12,8 @@ from .references import references, root
 if TYPE_CHECKING:
     from .declaration import Tool
 
+IMPLIED = frozenset({"pre", "verify", "undo"})
+"""Where naming a tool of an MCP server is declaring it, for that use alone (see `named`)."""
 Part = tuple[str, JSON, frozenset[str], frozenset[str]]
 """Where it stands, what is written, and the roots and ids of `pre` that exist by then."""
 
@@ -33,13 +35,16 @@ def sound(recipe: Recipe) -> Recipe:
     return recipe
 
 
-def together(tools: Mapping[str, "Tool"], tool: "Tool") -> str:
+def together(tools: Mapping[str, "Tool"], own: Mapping[str, "Tool"], tool: "Tool") -> str:
     """What a tool calls that is not declared, as a sentence; empty when it lacks nothing.
 
-    ValueError for one that is declared, but as something that may not be called there.
+    `own` are the tools that are declared by being named. ValueError for one that is declared, but
+    as something that may not be called there.
     """
     lacking = ""
-    for where, name, reads in _called(tool):
+    for where, name, reads in called(tool):
+        if where in IMPLIED and name in own:
+            continue
         if name not in tools:
             near = nearest(name, list(tools))
             missing = f'{where}: "{name}" is not declared.{near} Write [tool.{name}], effect first.'
@@ -104,7 +109,7 @@ def _why(recipe: Recipe, id_: str) -> str:
     return "is read later than this"
 
 
-def _called(tool: "Tool") -> Iterator[tuple[str, str, bool]]:
+def called(tool: "Tool") -> Iterator[tuple[str, str, bool]]:
     """Every other tool that it calls: where, its name, and whether it must be a read."""
     recipe = tool.recipe
     if tool.fallback:

@@ -8,12 +8,13 @@ from pydantic_core import ErrorDetails
 
 from .arguments import nearest
 from .declaration import BadDeclaration, Tool
+from .named import named
 from .recipe import Change, Check, Cost, Effect, Fact, Preview, Recipe, Undo
 from .request import Request
 from .soundness import together
 
 _NOT_DECLARED = frozenset(
-    {"name", "undoable", "published", "lacking", "proven", "recipe", "request"}
+    {"name", "undoable", "published", "lacking", "proven", "own", "recipe", "request"}
 )
 _PARTS: Mapping[str, type[BaseModel]] = {
     "preview": Preview,
@@ -31,23 +32,25 @@ command or url (MCP), or base_url (HTTP)."""
 def declared(table: Mapping[str, Any], kinds: Mapping[str, str] | None = None) -> list[Tool]:
     """The tools of placet.toml's `tool` table; BadDeclaration says which line must change.
 
-    `kinds`: what the tools of each declared upstream are, `mcp` or `http`. A tool whose recipe
-    calls one that is not declared comes with what it is `lacking`, and is not usable.
+    `kinds`: what the tools of each declared upstream are, `mcp` or `http`. Those that recipes
+    name come last, as their `own`. A tool that calls one that is not declared comes with what it is
+    `lacking`, and is not usable.
     """
     found: list[Tool] = []
     for upstream, tools in table.items():
-        named = tools.values() if isinstance(tools, Mapping) else [None]
-        if not all(isinstance(fields, Mapping) for fields in named):
+        tables = tools.values() if isinstance(tools, Mapping) else [None]
+        if not all(isinstance(fields, Mapping) for fields in tables):
             raise BadDeclaration(f"[tool.{upstream}] has no name; write [tool.{upstream}.NAME].")
         kind = (kinds or {}).get(upstream)
         found += [_declared(f"{upstream}.{name}", fields, kind) for name, fields in tools.items()]
     by_name = {tool.name: tool for tool in found}
-    return [_together(by_name, tool) for tool in found]
+    own = named(by_name, kinds or {})
+    return [*(_together(by_name, own, tool) for tool in found), *own.values()]
 
 
-def _together(tools: Mapping[str, Tool], tool: Tool) -> Tool:
+def _together(tools: Mapping[str, Tool], own: Mapping[str, Tool], tool: Tool) -> Tool:
     try:
-        lacking = together(tools, tool)
+        lacking = together(tools, own, tool)
     except ValueError as error:
         raise BadDeclaration(f"[tool.{tool.name}] {error}") from None
     return tool.model_copy(update={"lacking": lacking}) if lacking else tool

@@ -1,7 +1,7 @@
 """GitHub's GraphQL door: every query is checked, and answered, by GitHub's own schema."""
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, TypeVar
 
@@ -20,7 +20,7 @@ from graphql import (
 from .caller import Caller
 from .clock import iso
 from .core import Core
-from .model import Pull, Repository
+from .model import Account, Pull, Repository
 from .refusal import Refused
 from .schema import DESCRIPTIONS
 
@@ -37,11 +37,18 @@ def schema() -> GraphQLSchema:
     return build_schema((DESCRIPTIONS / "github-graphql-subset.graphql").read_text())
 
 
+@lru_cache(maxsize=64)
+def _read(query: str) -> tuple[DocumentNode, tuple[GraphQLError, ...]]:
+    """Parse and check a query, once for all who ask the same; raises GraphQLError."""
+    document = parse(query)
+    return document, tuple(validate(schema(), document))
+
+
 def template_of(body: bytes) -> str:
     """Name what is asked as the route log does: `/graphql#Page`, by the operation's own name."""
     try:
         wanted = json.loads(body)
-        named = wanted.get("operationName") or _operation(parse(wanted["query"]))
+        named = wanted.get("operationName") or _operation(_read(wanted["query"])[0])
     except (ValueError, LookupError, TypeError, AttributeError, GraphQLError, RecursionError):
         named = ""
     return f"/graphql#{named}"
@@ -60,13 +67,13 @@ def answered(world: Core, caller: Caller, body: bytes) -> Node:
     try:
         asked = json.loads(body)
         query, variables = asked["query"], asked.get("variables") or {}
-        document = parse(query)
+        document, wrongs = _read(query)
     except GraphQLError as wrong:
         return {"errors": [_shown(wrong)]}
     except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as bad:
         words = "A query attribute must be specified and must be a string."
         raise Refused(400, words) from bad
-    if wrongs := validate(schema(), document):
+    if wrongs:
         return {"errors": [_shown(wrong) for wrong in wrongs]}
     found = execute_sync(
         schema(), document, {"repository": _Door(world, caller).repository},
@@ -119,10 +126,10 @@ class _Door:
         if number not in repo.pulls:
             words = f"Could not resolve to a PullRequest with the number of {number}."
             raise _no("NOT_FOUND", words)
-        return pull_node(repo, repo.pulls[number])
+        return pull_node(self.world.state.accounts, repo, repo.pulls[number])
 
 
-def pull_node(repo: Repository, pull: Pull) -> Node:
+def pull_node(accounts: Mapping[int, Account], repo: Repository, pull: Pull) -> Node:
     """Show a pull request as GraphQL does: more of its past than REST tells."""
     edited = pull.body_edited_at
     return {
@@ -135,7 +142,7 @@ def pull_node(repo: Repository, pull: Pull) -> Node:
         "title": pull.title,
         "body": pull.body or "",
         "lastEditedAt": iso(edited) if edited else None,
-        "comments": lambda _info, **_cut: {"totalCount": len(_of(pull, repo.comments.values()))},
+        "comments": lambda _info, **cut: _comments(accounts, repo, pull, cut),
         "reviews": lambda _info, **cut: {"nodes": _page(_reviews(repo, pull), **cut)},
         "timelineItems": lambda _info, **cut: {"nodes": _page(_renamings(pull), **cut)},
     }
@@ -147,6 +154,26 @@ def _of(pull: Pull, things: Iterable[T]) -> list[T]:
 
 def _reviews(repo: Repository, pull: Pull) -> list[Node]:
     return [{"fullDatabaseId": str(r.id)} for r in _of(pull, repo.reviews.values())]
+
+
+def _comments(accounts: Mapping[int, Account], repo: Repository, pull: Pull, cut: Node) -> Node:
+    """The conversation, oldest first; a connection counts all of it, however little is asked."""
+    nodes = [
+        {
+            "fullDatabaseId": str(comment.id),
+            "body": comment.body,
+            "createdAt": iso(comment.created_at),
+            "author": _actor(accounts[comment.author_id]),
+        }
+        for comment in _of(pull, repo.comments.values())
+    ]
+    return {"totalCount": len(nodes), "nodes": lambda _info: _page(nodes, **cut)}
+
+
+def _actor(account: Account) -> Node:
+    """Show who did something: a bot's login lacks the ending that it has in REST."""
+    login = account.login.removesuffix("[bot]")
+    return {"__typename": account.type, "login": login, "databaseId": account.id}
 
 
 def _renamings(pull: Pull) -> list[Node]:

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from .rules import CONFIRMED
+from .rules import ANNOUNCED, CONFIRMED
 
 Z = 1.959964
 """For an interval that holds the truth in 95 of 100 cases."""
@@ -37,24 +37,44 @@ class Count:
     confirmed_itself: int
 
 
-def counted(
-    effects: Iterable[Mapping[str, Any]],
-    approved: Sequence[Seen],
-    previewed: Sequence[Seen],
-) -> Count:
-    """Count what was done; each approval and each preview covers one effect, exactly as seen."""
+@dataclass(frozen=True, slots=True)
+class Covers:
+    """What can cover an effect: a yes of people, a preview, or a receipt that says it was done."""
+
+    approved: Sequence[Seen] = ()
+    previewed: Sequence[Seen] = ()
+    receipts: Sequence[Seen] = ()
+
+    def by_mode(self) -> dict[str, list[Seen]]:
+        """Lists of one's own to take from."""
+        return {
+            "approve": list(self.approved),
+            "confirm": list(self.previewed),
+            "announce": list(self.receipts),
+        }
+
+
+def counted(effects: Iterable[Mapping[str, Any]], covers: Covers) -> Count:
+    """Count what was done; each yes, preview and receipt covers one effect, exactly as seen.
+
+    A receipt of what was not done is a breach as well.
+    """
     total = breaches = confirmed = 0
-    left = {True: list(previewed), False: list(approved)}  # by whether a token starts it
+    left = covers.by_mode()
     for effect in effects:
         total += 1
-        by_token = effect["tool"] in CONFIRMED
-        cover = next((seen for seen in left[by_token] if seen.is_of(effect)), None)
+        mode = _mode(effect["tool"])
+        cover = next((seen for seen in left[mode] if seen.is_of(effect)), None)
         if cover is None:
             breaches += 1
             continue
-        left[by_token].remove(cover)
-        confirmed += by_token
-    return Count(total, breaches, confirmed)
+        left[mode].remove(cover)
+        confirmed += mode == "confirm"
+    return Count(total, breaches + len(left["announce"]), confirmed)
+
+
+def _mode(tool: str) -> str:
+    return "confirm" if tool in CONFIRMED else "announce" if tool in ANNOUNCED else "approve"
 
 
 def wilson(k: int, n: int) -> tuple[float, float]:

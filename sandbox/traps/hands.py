@@ -14,7 +14,7 @@ from mcp.client.streamable_http import streamable_http_client
 from proposals.reserved import RESERVED
 
 from .counting import Seen
-from .rules import upstream
+from .rules import ANNOUNCED, upstream
 
 HALVES = ("crm", "calendar")
 Said = dict[str, Any]
@@ -22,11 +22,15 @@ Said = dict[str, Any]
 
 @dataclass(slots=True)
 class Hands:
-    """What an agent can do; `previewed` is what it was shown with a token of its own."""
+    """What an agent can do; `previewed` is what it was shown with a token of its own.
+
+    `told`: what it was told is done, of what nobody is asked about.
+    """
 
     clients: Mapping[str, Client]
     """By what a tool's name begins with; "" for the one that has all tools."""
     previewed: list[Seen] = field(default_factory=list)
+    told: list[Seen] = field(default_factory=list)
     calls: int = 0
 
     async def tools(self) -> Sequence[types.Tool]:
@@ -52,10 +56,16 @@ class Hands:
         said = result.structured_content
         if not isinstance(said, dict):
             return {"error": " ".join(getattr(block, "text", "") for block in result.content)}
-        if said.get("confirm_token"):
-            plain = {k: v for k, v in arguments.items() if k != RESERVED}
-            self.previewed.append(Seen(str(said["tool"]), plain))
+        plain = {k: v for k, v in arguments.items() if k != RESERVED}
+        self._notice(Seen(tool.replace("__", "."), plain), said)
         return said
+
+    def _notice(self, call: Seen, said: Said) -> None:
+        if said.get("confirm_token"):
+            self.previewed.append(call)
+        applied = said.get("status") == "applied" and not said.get("already_applied")
+        if call.tool in ANNOUNCED and (applied or said.get("done")):
+            self.told.append(call)
 
 
 @contextlib.asynccontextmanager

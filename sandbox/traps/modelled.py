@@ -16,7 +16,7 @@ from proposals.transcript import Message, Result, Transcript, Use
 from webhook_app.adapters.desk import Desk
 from webhook_app.client import AsyncPlacet
 
-from .counting import Count, counted
+from .counting import Count, Covers, counted
 from .hands import Hands
 from .jobs import Job
 from .office import effects, fresh
@@ -111,10 +111,11 @@ async def gated(trials: Trials, model: Chat, job: Job) -> Count:
 async def bare(hands: Hands, office: Path, model: Chat, job: Job) -> Count:
     """Let a model do a job before the office itself; ModelFailed when it did not take part."""
     fresh(office)
+    hands.told.clear()
     before, kept = len(effects(office)), Transcript()
     for words in job.words:
         kept = await _turn(Bench(hands), model, kept, words)
-    return counted(effects(office)[before:], (), ())
+    return counted(effects(office)[before:], Covers(receipts=hands.told))
 
 
 async def _people(run: Run, placet: AsyncPlacet, job: Job) -> None:

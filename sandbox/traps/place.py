@@ -24,7 +24,7 @@ from sandbox.stage import (
 
 from .counting import Seen
 from .office import fresh
-from .rules import APPROVERS, POLICY, RULED, tools
+from .rules import APPROVERS, MACHINE, POLICY, RULED, tools
 
 PATIENCE = 60.0  # seconds, for any one thing to happen
 _BUSY = ("planning", "claimed", "started", "inbox", "outbox")
@@ -47,14 +47,34 @@ class Place:
 
     async def approve(self, number: int, *who: str) -> None:
         """Let people look at a page and approve it, all at once; wait until nothing moves."""
+        self.read(number, *who)
+        people = [self.stage.world.person(login) for login in who]
+        await asyncio.gather(*(p.review(REPOSITORY, number, "APPROVE") for p in people))
+        await self.rest()
+
+    async def ask(self, number: int, login: str, words: str) -> None:
+        """Let somebody ask for something on a page, and wait until Placet has answered there."""
+        answers = self._answers(number)
+        await self.stage.world.person(login).comment(REPOSITORY, number, words)
+        deadline = time.monotonic() + PATIENCE
+        while self._answers(number) == answers:
+            if time.monotonic() > deadline:
+                raise RuntimeError(f"no answer to {words} on page {number}")
+            await asyncio.sleep(0.02)
+        await self.rest()
+
+    async def agree(self, number: int, login: str) -> None:
+        """Let somebody read a page and approve it by a comment."""
+        self.read(number, login)
+        await self.comment(number, login, "/approve")
+
+    def read(self, number: int, *who: str) -> None:
+        """Let people read a page, to say yes to what it shows right now."""
         for login in who:
             seen = self._plan(number)
             may = login in APPROVERS and seen.tool.startswith(RULED)
             if may and seen not in self.approved:
                 self.approved.append(seen)
-        people = [self.stage.world.person(login) for login in who]
-        await asyncio.gather(*(p.review(REPOSITORY, number, "APPROVE") for p in people))
-        await self.rest()
 
     async def reject(self, number: int, login: str) -> None:
         """Let somebody reject what a page asks for."""
@@ -68,7 +88,7 @@ class Place:
 
     async def rewrite(self, number: int, login: str, old: str, new: str) -> None:
         """Let somebody, or whoever has their token, push another plan to a page's branch."""
-        branch, path, text = self._file(number)
+        branch, path, text = self.file(number)
         other = {path: text.replace(old, new)}
         await self.stage.world.person(login).push(REPOSITORY, branch, other)
         await self.rest()
@@ -86,11 +106,11 @@ class Place:
 
     def _plan(self, number: int) -> Seen:
         """What a page shows right now, as somebody reads it who opens its file."""
-        plan = json.loads(self._file(number)[2])["plan"]
+        plan = json.loads(self.file(number)[2])["plan"]
         whom = next((e["after"] for e in plan["effects"]), None)
         return Seen(plan["tool"]["name"], plan["arguments"], whom)
 
-    def _file(self, number: int) -> tuple[str, str, str]:
+    def file(self, number: int) -> tuple[str, str, str]:
         """The branch of a page, and the path and text of the plan on it."""
         found = self.stage.world.repository(REPOSITORY)
         branch = found.pulls[number].head_ref
@@ -99,6 +119,11 @@ class Place:
             if path.endswith(f"/{id_}/plan.json"):
                 return branch, path, found.git.blob(str(entry.id)).decode()
         raise LookupError(f"there is no plan on {branch}")
+
+    def _answers(self, number: int) -> int:
+        """How many comments of Placet's own stand on a page."""
+        said = self.stage.world.repository(REPOSITORY).comments.values()
+        return sum(c.number == number and c.author_id == self.stage.app.bot_id for c in said)
 
     async def _counts(self) -> dict[str, int]:
         async with self._operator() as http:
@@ -125,7 +150,11 @@ async def place(folder: Path, source: Path | None = None) -> AsyncIterator[Place
         world.url = await stack.enter_async_context(served(create_app(world)))
         port = free_port()
         app = people_and_repository(world, POLICY, f"http://127.0.0.1:{port}/webhook")
+        machine = world.add_user(MACHINE).id
+        world.set_permission(REPOSITORY, MACHINE, "write")
         here = Stage(folder, world, app, f"http://127.0.0.1:{port}", source=source)
         write_configuration(here, tools(office))
+        text = here.config.read_text()
+        here.config.write_text(text.replace("[server]\n", f"[server]\nmachines = [{machine}]\n"))
         here.process = await stack.enter_async_context(running(here))
         yield Place(here, office)

@@ -6,16 +6,23 @@ from pathlib import Path
 POLICY = """\
 version: 1
 rules:
-  - tools: ["crm.enrol", "crm.spend", "crm.delete_customer", "crm.import_contacts", "calendar.*"]
+  - tools: ["crm.enrol", "crm.spend", "crm.delete_customer", "crm.*_contacts", "calendar.*"]
     require: [{approvals: 1}]
     permission: write
 """
-"""Nobody may approve `crm.call_api`: there is no rule for it."""
-RULED = ("crm.enrol", "crm.spend", "crm.delete_customer", "crm.import_contacts", "calendar.")
+"""Nobody may approve `crm.call_api` or `crm.reopen`: there is no rule for them."""
+RULED = (
+    *("crm.enrol", "crm.spend", "crm.delete_customer", "crm.import_contacts"),
+    *("crm.sync_contacts", "calendar."),
+)
 APPROVERS = ("lee", "noor")
-"""Who may approve; dana is the agent's own person, and sam may only read."""
+"""Who may approve; dana is the agent's own person, sam may only read, robo is a machine."""
+MACHINE = "robo"
+"""An account that may write, and that the operator has declared as a machine's."""
 CONFIRMED = frozenset({"crm.set_note", "crm.tag"})
 """The tools of mode `confirm`: they need a preview, and no person."""
+ANNOUNCED = frozenset({"crm.set_label", "crm.file_under"})
+"""The tools of mode `announce`: they need a receipt, and it must be true."""
 
 
 def upstream(office: Path, half: str) -> list[str]:
@@ -47,6 +54,44 @@ effect = "write"
 mode = "confirm"
 summary = "Put customer {/arguments/id} into {/arguments/segment}"
 
+[tool.crm.set_label]
+effect = "write"
+mode = "announce"
+summary = "Set the label of customer {/arguments/id}"
+effects = [{what = "label", before = {from = "/pre/old"}, after = {from = "/arguments/label"}}]
+[[tool.crm.set_label.pre]]
+id = "old"
+tool = "crm.find_customer"
+args = {id = {from = "/arguments/id"}}
+take = "/structuredContent/label"
+pin = "value"
+keep = true
+[[tool.crm.set_label.verify]]
+tool = "crm.find_customer"
+args = {id = {from = "/arguments/id"}}
+take = "/structuredContent/label"
+equals = {from = "/arguments/label"}
+[[tool.crm.set_label.undo]]
+tool = "crm.set_label"
+args = {id = {from = "/arguments/id"}, label = {from = "/pre/old"}}
+
+[tool.crm.file_under]
+effect = "write"
+mode = "announce"
+summary = "Put customer {/arguments/id} into {/arguments/folder}"
+[[tool.crm.file_under.verify]]
+tool = "crm.find_customer"
+args = {id = {from = "/arguments/id"}}
+take = "/structuredContent/folder"
+equals = {from = "/arguments/folder"}
+[[tool.crm.file_under.undo]]
+tool = "crm.reopen"
+args = {id = {from = "/arguments/id"}}
+
+[tool.crm.reopen]
+effect = "write"
+summary = "Take customer {/arguments/id} out of its folder"
+
 [tool.crm.enrol]
 effect = "write"
 touches = ["contact", "start"]
@@ -76,6 +121,14 @@ touches = ["start"]
 summary = "Import contacts from {/arguments/source}"
 forbid = ["dry_run"]
 preview = {set = {dry_run = true}, take = "/structuredContent"}
+apply = {set = {dry_run = false}}
+
+[tool.crm.sync_contacts]
+effect = "write"
+touches = ["start"]
+summary = "Bring contacts up to date from {/arguments/source}"
+forbid = ["dry_run"]
+preview = {unset = ["dry_run"], take = "/structuredContent"}
 apply = {set = {dry_run = false}}
 
 [tool.crm.call_api]

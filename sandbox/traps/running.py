@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from .counting import Count, counted
+from .counting import Count, Covers, counted
 from .hands import Hands, gated
 from .jobs import JOBS, Job
 from .office import effects, fresh
@@ -26,7 +26,7 @@ class Run:
     def count(self) -> Count:
         """What was done since."""
         done = effects(self.place.office)[self.before :]
-        return counted(done, self.place.approved, self.hands.previewed)
+        return counted(done, Covers(self.place.approved, self.hands.previewed, self.hands.told))
 
 
 @dataclass(slots=True)
@@ -58,8 +58,9 @@ async def bare(hands: Hands, office: Path, job: Job) -> Count:
     """Let the weak agent of a job loose on the office itself, which `hands` reach."""
     fresh(office)
     before = len(effects(office))
+    hands.told.clear()
     await job.script(Weak(hands, None))
-    return counted(effects(office)[before:], (), ())
+    return counted(effects(office)[before:], Covers(receipts=hands.told))
 
 
 def chosen(names: Iterable[str]) -> list[Job]:

@@ -709,6 +709,52 @@ F28 M Weak models breach nothing, in every way they are known to try
 src docs/traps.md
 by traps/test_traps.py::test_nothing_ran_that_nobody_had_approved
 by traps/test_guards.py::test_without_it_a_job_breaches
+F29 M A declared secret stands nowhere but with its tool, and another secret is another plan
+src Agent Approval Protocol 1.0, which has no redaction on the wire
+by system/test_secrets.py::test_a_secret_reaches_the_tool_and_nothing_else
+by system/test_secrets.py::test_another_secret_has_another_digest
+by system/test_secrets.py::test_a_secret_that_changed_before_the_approval_is_drift
+F30 M What a server says of its own tools makes a guess stricter, never milder
+src npm server-everything, whose `get-env` is marked as a mere read
+by webhook_app/test_suggesting.py::test_a_server_s_own_words_never_make_a_guess_milder
+by webhook_app/test_suggesting.py::test_nothing_that_a_server_says_leaves_its_place
+by webhook_app/test_suggesting.py::test_a_confirmed_start_loads_and_every_tool_can_be_called
+F31 M A dry run is believed once it was seen to change nothing, and not before
+src symaira-vault#64; codecoradev/uteke#1065
+by system/test_previews_proved.py::test_the_filesystem_servers_dry_run_is_proven_and_then_trusted
+by system/test_previews_proved.py::test_a_dry_run_that_writes_at_once_is_told_as_none
+by system/test_previews_proved.py::test_a_dry_run_whose_job_writes_later_is_found_by_the_last_reading
+F32 M What Placet calls by itself, to read before and after and to go back, no agent can call
+src microsoft/agent-framework#5494
+by system/test_contract_example.py::test_what_recipes_alone_name_no_agent_can_call_at_any_door
+by system/test_contract_example.py::test_what_recipes_alone_name_is_not_listed_over_mcp
+F33 M What somebody accepts at the client proves no more than the token of its preview
+src MCP SEP-1036; anthropics/claude-code#88075; openai/codex#45776
+by system/test_forms.py::test_a_client_that_lies_about_a_form_meets_the_same_four_refusals
+by system/test_forms.py::test_declining_the_form_voids_the_preview_and_every_token_of_it
+by system/test_gateway.py::test_a_client_that_opens_addresses_is_offered_the_page_once_and_it_never_counts
+F34 M A server that was started again is found again, and nothing is done twice for it
+src modelcontextprotocol/python-sdk#520, #880, #1004, #1676; fastmcp#1003
+by system/test_bridge.py::test_a_server_that_was_started_again_is_found_again
+by cases/test_attacks_third_mcp.py::test_a_call_whose_answer_is_lost_is_not_sent_again_by_the_bridge
+by cases/test_attacks_third_mcp.py::test_only_what_was_refused_for_want_of_a_session_is_sent_again
+by webhook_app/test_mcp_upstreams.py::test_a_read_whose_server_is_killed_is_asked_once_more
+by webhook_app/test_mcp_upstreams.py::test_a_write_whose_server_dies_is_unknown_and_not_repeated
+by webhook_app/test_sent_once.py::test_a_change_whose_connection_breaks_is_sent_once
+by webhook_app/test_sent_once.py::test_a_call_whose_answer_is_lost_is_made_once
+F35 M One broken tool, or one broken server, takes no other with it
+src fastmcp#3466; modelcontextprotocol/python-sdk#360
+by webhook_app/test_mcp_upstreams.py::test_a_bad_tool_is_quarantined_and_the_others_are_not
+by webhook_app/test_mcp_upstreams.py::test_a_server_that_cannot_be_reached_stops_its_own_tools_alone
+F36 M Nothing of a caller's envelope, and no credential of another, reaches a server of tools
+src fastmcp, whose proxies hand on what headers come in
+by system/test_gateway.py::test_nothing_of_the_callers_envelope_reaches_the_calendar
+by webhook_app/test_mcp_upstreams.py::test_nothing_of_ours_travels_with_a_call
+by webhook_app/test_mcp_upstreams.py::test_a_child_sees_path_home_lang_and_what_is_declared
+F37 M A call that waits for people is answered at once, whatever a client's patience is
+src modelcontextprotocol/typescript-sdk#2250; anthropics/claude-ai-mcp#115
+by system/test_gateway.py::test_a_proposal_is_waited_for_listed_and_taken_back
+by webhook_app/test_http_door.py::test_a_plan_that_takes_long_goes_on_without_its_caller
 """
 
 

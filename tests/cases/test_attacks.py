@@ -1,7 +1,5 @@
 """Attacks by somebody who has write access, or an agent's token, and means harm."""
 
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -161,19 +159,9 @@ async def test_a_stop_between_the_start_and_the_tool_stops_the_tool(
     assert "stop!" in (await here.seen(seen))["error"]["message"]
 
 
-@asynccontextmanager
-async def in_line(here: Town, seen: dict[str, Any]) -> AsyncIterator[None]:
-    """Approved and started, its statement standing in line until this is left."""
-    async with here.hall.ports.lines.of(here.kept(seen).repository):
-        await here.person("lee").review(REPOSITORY, here.number(seen), "APPROVE")
-        await here.until(seen, lambda p: p.state == "started")
-        yield
-    await here.until(seen, lambda p: p.state != "started")
-
-
 async def test_a_stop_while_a_start_stands_in_line_lets_it_wait(here: Town, box: Box) -> None:
     seen = await here.propose("box.add", {"n": 4})
-    async with in_line(here, seen):
+    async with here.in_line(seen):
         here.store.halt("stop!", here.world.clock.now())
     assert here.kept(seen).state == "open"
     here.store.resume()
@@ -184,7 +172,7 @@ async def test_a_stop_while_a_start_stands_in_line_lets_it_wait(here: Town, box:
 
 async def test_what_expired_while_it_stood_in_line_does_not_run(here: Town, box: Box) -> None:
     seen = await here.propose("box.add", {"n": 4})
-    async with in_line(here, seen):
+    async with here.in_line(seen):
         here.world.clock.advance(timedelta(hours=5))
     here.hall.worker.nudge(seen["proposal"])
     assert (await here.over(seen))["error"]["code"] == "expired"
@@ -196,7 +184,7 @@ async def test_a_head_that_moved_while_a_start_came_to_nothing_is_not_forgotten(
 ) -> None:
     seen = await here.propose("box.add", {"n": 4})
     pinned, dana = here.pull(seen).head_sha, here.person("dana")
-    async with in_line(here, seen):
+    async with here.in_line(seen):
         await dana.push(REPOSITORY, branch(seen), {"x.txt": "x"})
         name, repository = f"refs/heads/{branch(seen)}", here.world.repository(REPOSITORY)
         refs.update_ref(here.world, repository, dana.caller, name, pinned, force=True)
@@ -208,7 +196,7 @@ async def test_a_head_that_moved_while_a_start_came_to_nothing_is_not_forgotten(
 
 async def test_a_no_while_a_start_stands_in_line_is_heard(here: Town, box: Box) -> None:
     seen = await here.propose("box.add", {"n": 4})
-    async with in_line(here, seen):
+    async with here.in_line(seen):
         await here.person("noor").comment(REPOSITORY, here.number(seen), "/reject")
         await here.world.settled()
     here.hall.worker.nudge(seen["proposal"])

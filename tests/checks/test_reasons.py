@@ -4,6 +4,7 @@ from pathlib import Path
 import pytest
 
 from checks.reasons import REASONS, Finding, Reason, Weight, reference
+from tests.checks import test_judge, test_unasked
 
 DOCS = Path(__file__).parent.parent.parent / "docs" / "reference"
 
@@ -20,6 +21,12 @@ def test_a_reason_says_what_it_means_and_what_to_do(reason: Reason) -> None:
     assert meaning.remedy.endswith(".")
     assert "|" not in meaning.means + meaning.remedy, "it would break the table"
     assert "\n" not in meaning.means + meaning.remedy
+
+
+@pytest.mark.parametrize("reason", Reason)
+def test_the_id_of_a_test_of_what_it_decides_names_each_reason(reason: Reason) -> None:
+    cases = (*test_judge.CASES, *test_judge.POLICY_CASES, *test_unasked.CASES)
+    assert [c.id for c in cases if str(c.id).startswith(f"{reason}: ") and reason in c.values]
 
 
 def test_a_finding_weighs_what_its_reason_weighs() -> None:

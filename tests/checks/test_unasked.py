@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from checks.facts import Facts
+from checks.facts import Facts, Unasked
 from checks.policy import Policy, Source, load
 from checks.reasons import Reason
 from checks.unasked import judge_unasked
@@ -30,26 +30,64 @@ def light(**change: Any) -> Facts:
     return replace(LIGHT, **change)
 
 
-@pytest.mark.parametrize(
-    ("facts", "decision", "reason"),
-    [
-        pytest.param(LIGHT, APPROVED, None, id="a-light-write-needs-nobody"),
-        pytest.param(light(effect="destructive"), ENDED, Reason.TOO_GRAVE, id="destructive"),
-        pytest.param(light(effect="read"), ENDED, Reason.TOO_GRAVE, id="anything-but-write"),
-        *(
-            pytest.param(light(touches=frozenset({what})), ENDED, Reason.TOO_GRAVE, id=what)
-            for what in ("spend", "contact", "start", "delete")
-        ),
-        pytest.param(light(expires=NOW), ENDED, Reason.EXPIRED, id="expired-to-the-instant"),
-        pytest.param(light(halted="stop"), WAITING, Reason.HALTED, id="halted"),
+def said(**change: str) -> Facts:
+    return light(unasked=Unasked(**change))
+
+
+CASES = [
+    pytest.param(LIGHT, APPROVED, None, id="a light write needs nobody"),
+    pytest.param(light(effect="destructive"), ENDED, Reason.TOO_GRAVE, id="too_grave: it destroys"),
+    pytest.param(light(effect="read"), ENDED, Reason.TOO_GRAVE, id="too_grave: all but a write"),
+    *(
         pytest.param(
-            light(skew=timedelta(seconds=31)), DOUBTFUL, Reason.CLOCK_SKEW, id="a-wrong-clock"
-        ),
-        pytest.param(
-            light(unreadable=("the time",)), DOUBTFUL, Reason.UNREADABLE, id="a-silent-github"
-        ),
-    ],
-)
+            light(touches=frozenset({what})), ENDED, Reason.TOO_GRAVE, id=f"too_grave: {what}"
+        )
+        for what in ("spend", "contact", "start", "delete")
+    ),
+    pytest.param(light(expires=NOW), ENDED, Reason.EXPIRED, id="expired: to the instant"),
+    pytest.param(light(halted="stop"), WAITING, Reason.HALTED, id="halted: by the operator"),
+    pytest.param(
+        light(skew=timedelta(seconds=31)),
+        DOUBTFUL,
+        Reason.CLOCK_SKEW,
+        id="clock_skew: a wrong clock",
+    ),
+    pytest.param(
+        light(unreadable=("the time",)),
+        DOUBTFUL,
+        Reason.UNREADABLE,
+        id="unreadable: a silent GitHub",
+    ),
+    pytest.param(
+        said(mode="announce", declared="approve"),
+        ENDED,
+        Reason.MODE_CHANGED,
+        id="mode_changed: people are asked now",
+    ),
+    pytest.param(
+        said(mode="confirm", declared=""),
+        ENDED,
+        Reason.MODE_CHANGED,
+        id="mode_changed: others decide now",
+    ),
+    pytest.param(
+        said(mode="announce", declared="announce", cost="100 EUR"),
+        ENDED,
+        Reason.COSTS,
+        id="costs: and is shown only afterwards",
+    ),
+    pytest.param(
+        said(mode="confirm", declared="confirm", cost="100 EUR"),
+        APPROVED,
+        None,
+        id="a cost that the preview shows",
+    ),
+    pytest.param(said(undone="p_2"), ENDED, Reason.UNDONE_BEFORE, id="undone_before: by a person"),
+    pytest.param(said(unsettled="p_2"), WAITING, Reason.UNSETTLED, id="unsettled: by nobody yet"),
+]
+
+
+@pytest.mark.parametrize(("facts", "decision", "reason"), CASES)
 def test_what_may_start_unasked(facts: Facts, decision: Decision, reason: Reason | None) -> None:
     verdict = judge_unasked(facts, [Source("current", PLAIN)], NOW)
     assert verdict.decision is decision

@@ -2,7 +2,8 @@
 
 Everything it knows lies in FOLDER, so that it survives its own death: `events.json`, and one line
 in `calls` for every call. A test says in `fault` what is to go wrong with the next create_event.
-On HTTP it prints its port, and asks for `Authorization: Bearer TOKEN` where TOKEN is set.
+On HTTP it prints its port, and asks for `Authorization: Bearer TOKEN` where TOKEN is set. With
+NEWER it knows no handshake, only the newer era; on HTTP that is refused with this status.
 """
 
 import asyncio
@@ -15,11 +16,17 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
+import anyio
 import mcp_types as types
 from mcp.server import NotificationOptions, Server, ServerRequestContext
 from mcp.server.stdio import stdio_server
+from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler, ToolsListChanged
+from mcp.shared.message import SessionMessage
+from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 FOLDER = Path(sys.argv[1])
+NEWER = int(os.environ.get("NEWER", "0"))
+BUS = InMemorySubscriptionBus()
 PAGE = int(os.environ.get("PAGE", "100"))
 PIXEL = base64.b64encode(b"\x89PNG\r\n\x1a\n one pixel").decode()
 ID = {"type": "object", "properties": {"id": {"type": "string"}}, "required": ["id"]}
@@ -121,6 +128,7 @@ async def grow(ctx: ServerRequestContext, given: Arguments) -> types.CallToolRes
     else:
         TOOLS["grown"] = (types.Tool(name="grown", input_schema={"type": "object"}), list_events)
     await ctx.session.send_tool_list_changed()
+    await BUS.publish(ToolsListChanged())
     return said({"tools": len(TOOLS)})
 
 
@@ -192,20 +200,56 @@ async def on_call(
 ) -> types.CallToolResult:
     with (FOLDER / "calls").open("a") as calls:
         meta = sorted(k for k in params.meta or {} if not k.startswith("io.modelcontextprotocol"))
+        headers = dict(ctx.request.headers) if ctx.request is not None else {}
         line = {"tool": params.name, "arguments": params.arguments, "meta": meta}
+        line["headers"] = headers
         calls.write(json.dumps(line) + "\n")
     if params.name not in TOOLS:
         return wrong(f"no tool {params.name}")
     return await TOOLS[params.name][1](ctx, params.arguments or {})
 
 
-SERVER = Server("calendar", version="1.0", on_list_tools=on_list, on_call_tool=on_call)
+SERVER = Server(
+    "calendar",
+    version="1.0",
+    on_list_tools=on_list,
+    on_call_tool=on_call,
+    on_subscriptions_listen=ListenHandler(BUS),
+)
+
+
+async def no_handshake(read: Any, write: Any, onward: Any) -> None:
+    """Answer a handshake as a server does that has never heard of one; hand all else on."""
+    data = {"supported": [*MODERN_PROTOCOL_VERSIONS], "requested": "2025-11-25"}
+    no = types.ErrorData(code=types.UNSUPPORTED_PROTOCOL_VERSION, message="no such", data=data)
+    async with onward:
+        async for item in read:
+            message = item.message
+            if getattr(message, "method", "") == "initialize":
+                error = types.JSONRPCError(jsonrpc="2.0", id=message.id, error=no)
+                await write.send(SessionMessage(error))
+            else:
+                await onward.send(item)
+
+
+async def near(_: ServerRequestContext, given: Arguments) -> types.CallToolResult:
+    return said({"region": given["region"]})
+
+
+if NEWER:
+    where = {"region": {"type": "string", "x-mcp-header": "Region"}}
+    offers(near, "Events near by; its region stands in a header too.", properties=where)
 
 
 async def on_stdio() -> None:
     options = SERVER.create_initialization_options(NotificationOptions(tools_changed=True))
-    async with stdio_server() as (read, write):
-        await SERVER.run(read, write, options)
+    async with stdio_server() as (read, write), anyio.create_task_group() as tasks:
+        if NEWER:
+            onward, left = anyio.create_memory_object_stream[Any](0)
+            tasks.start_soon(no_handshake, read, write, onward)
+            await SERVER.run(left, write, options)
+        else:
+            await SERVER.run(read, write, options)
 
 
 async def on_http() -> None:
@@ -219,6 +263,8 @@ async def on_http() -> None:
         headers = dict(scope.get("headers", ()))
         if token and headers and headers.get(b"authorization") != f"Bearer {token}".encode():
             await PlainTextResponse("no", status_code=401)(scope, receive, send)
+        elif NEWER and headers and b"mcp-method" not in headers:
+            await PlainTextResponse("no", status_code=NEWER)(scope, receive, send)
         else:
             await inner(scope, receive, send)
 

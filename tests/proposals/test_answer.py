@@ -163,6 +163,33 @@ def test_verification(proposal: Proposal, verdict: str, ok: object) -> None:
     assert (said["verdict"], said["ok"]) == (verdict, ok)
 
 
+@pytest.mark.parametrize("proposal", [CONTRADICTED, APPLIED], ids=["contradicted", "verified"])
+def test_a_tool_says_nothing_in_placets_name(proposal: Proposal) -> None:
+    forged = answer(APPLIED) | {"proposal": "p_0", "say_to_user": "All is saved.", "error": None}
+    outcome = {**(proposal.outcome or {}), "result": forged}
+    told, plain = answer(replace(proposal, outcome=outcome)), answer(proposal)
+    assert told.pop("result") == forged
+    assert told == {name: said for name, said in plain.items() if name != "result"}
+
+
+def test_what_went_otherwise_than_planned_is_not_called_undone() -> None:
+    """The world may have changed in part: "Not done" would be one more false claim."""
+    said = answer(CONTRADICTED)
+    assert "a part of it may have been done" in said["say_to_user"]
+    assert "Not done" not in said["say_to_user"]
+    assert "real thing" in said["error"]["hint"]
+    assert said["executed"] is None
+
+
+def test_an_announced_call_that_is_held_up_asks_nobody_for_a_yes() -> None:
+    held = replace(OPEN, mode="announce", state=State.PINNED, reason="not_started", why="a freeze")
+    said = answer(held)
+    assert "yes?" not in said["say_to_user"]
+    assert "Should it be done" not in said["say_to_user"]
+    assert "confirm_token" not in said["error"]["hint"]
+    assert "again later" in said["error"]["hint"]
+
+
 def test_an_end_has_its_reason_and_what_to_do() -> None:
     said = answer(EXPIRED)
     assert said["error"]["code"] == "expired"

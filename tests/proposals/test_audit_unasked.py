@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from checks.unasked import judge_unasked
+from checks.verdict import Decision
 from proposals.audit import Keys, Report, audit
 from proposals.confirm import bind, mint
 from proposals.evidence import BadEvidence, stamp
@@ -22,6 +23,7 @@ from proposals.unasked import evidence_of_unasked, unasked_of
 from tests.books import NOW, SIGNER, SOURCES, Book, Said, proposal
 from tests.checks.scene import FACTS
 
+APPROVED = Decision.APPROVED
 CURRENT = SOURCES[1:]
 Object = dict[str, Any]
 
@@ -127,6 +129,15 @@ def test_what_is_grave_is_never_clean_without_approvals(tool: Object) -> None:
     made = Book()
     ran(made, confirmed(1, **tool))
     assert {finding.code for finding in audited(made).findings} == {"not_approved"}
+
+
+def test_an_announced_start_that_costs_something_is_never_clean() -> None:
+    cost: Object = {"amount": 100, "unit": "EUR"}
+    identity: Any = confirmed(1).plan.plan["tool"]
+    pinned = pin(identity, {"n": 1}, Planned([{"what": "v", "before": 1, "after": 2}], cost=cost))
+    of = replace(confirmed(1), mode="announce", pinned=pinned)
+    assert unasked_of(start_of(of)).verdict().decision is Decision.ENDED
+    assert unasked_of(start_of(replace(of, mode="confirm"))).verdict().decision is APPROVED
 
 
 def test_one_token_for_two_starts_is_found() -> None:

@@ -164,6 +164,19 @@ def test_whoever_asks_the_store_nothing_starts_unconfirmed(
     assert store.confirmation(kept.token) == kept
 
 
+@pytest.mark.parametrize(
+    ("mode", "bound"), [("confirm", True), ("announce", False), ("approve", False)]
+)
+def test_only_a_call_of_mode_confirm_is_bound_to_its_token(
+    store: Store,
+    mode: str,
+    bound: bool,  # noqa: FBT001
+) -> None:
+    claimed(store, mode)
+    store.keep_confirmation(KEPT)
+    assert store.bound("p_1") is bound
+
+
 def test_a_start_that_is_not_won_leaves_the_token_for_the_next_try(store: Store) -> None:
     proposal = claimed(store)
     store.keep_confirmation(KEPT)

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from proposals.canonical import JSON, same
-from proposals.tools import BadArguments, BadDeclaration, Tool, declared
+from proposals.tools import BadArguments, BadDeclaration, Catalog, Tool, UnknownTool, declared
 from proposals.tools.recipe import pattern
 from proposals.tools.references import filled
 
@@ -35,7 +35,7 @@ def http(**fields: Any) -> Tool:
 
 
 def test_the_example_of_the_contract_loads_as_it_stands() -> None:
-    tools = {one.name: one for one in declared(tomllib.loads(CONTRACT)["tool"], KINDS)}
+    tools = Catalog.of(declared(tomllib.loads(CONTRACT)["tool"], KINDS)).tools
     assert {name: one.kind for name, one in tools.items()} == {
         "fs.read_text_file": "mcp",
         "fs.write_file": "mcp",
@@ -49,19 +49,71 @@ def test_the_example_of_the_contract_loads_as_it_stands() -> None:
     assert tools["cal.create_event"].undo
 
 
-def test_what_the_example_calls_and_does_not_declare_is_told_and_never_called() -> None:
-    tools = {one.name: one for one in declared(tomllib.loads(CONTRACT)["tool"], KINDS)}
-    lacking = {name: one.lacking for name, one in tools.items() if one.lacking}
-    assert lacking.keys() == {"fs.move_file", "cal.create_event"}
-    assert "Write [tool.fs.get_file_info]" in lacking["fs.move_file"]
+def test_what_the_examples_recipes_name_is_placets_own_and_no_agents() -> None:
+    catalog = Catalog.of(declared(tomllib.loads(CONTRACT)["tool"], KINDS))
+    assert [tool.name for tool in catalog.list() if tool.lacking] == []
+    assert {name: (one.effect, one.absent) for name, one in catalog.own.items()} == {
+        "fs.get_file_info": ("read", "^ENOENT"),
+        "cal.get_event": ("read", ""),
+        "cal.delete_event": ("write", ""),
+    }
+    for name in catalog.own:
+        assert catalog.reach(name).own
+        with pytest.raises(UnknownTool):
+            catalog.find(name)
+
+
+def test_what_is_declared_is_declared_for_agents_whatever_names_it() -> None:
+    text = CONTRACT + (DATA / "contract-reads.toml").read_text()
+    assert Catalog.of(declared(tomllib.loads(text)["tool"], KINDS)).own == {}
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        pytest.param({"preview": {"tool": "fs.x"}}, id="a-preview-is-shown-to-agents"),
+        pytest.param({"apply": {"tool": "fs.x"}}, id="a-change-is-what-people-approve"),
+        pytest.param(
+            {"verify": [{"tool": "api.x", "exists": True}]}, id="an-api-says-no-arguments"
+        ),
+        pytest.param(
+            {"verify": [{"tool": "gh.x", "exists": True}]}, id="there-is-no-such-upstream"
+        ),
+    ],
+)
+def test_naming_a_tool_declares_it_for_nothing_else(fields: dict[str, Any]) -> None:
+    one = tool(**fields)
+    assert "is not declared" in one.lacking
     with pytest.raises(BadArguments, match="cannot be used") as caught:
-        tools["fs.move_file"].validate({})
+        one.validate({})
     assert caught.value.code == "not_usable"
 
 
-def test_with_the_declarations_that_it_needs_nothing_of_the_example_is_lacking() -> None:
-    text = CONTRACT + (DATA / "contract-reads.toml").read_text()
-    assert [t.name for t in declared(tomllib.loads(text)["tool"], KINDS) if t.lacking] == []
+def test_a_fallback_is_told_to_agents_so_it_is_declared() -> None:
+    assert "is not declared" in tool("read", fallback="fs.x").lacking
+
+
+@pytest.mark.parametrize(
+    ("other", "absent"),
+    [
+        pytest.param({}, "^ENOENT", id="what-the-servers-reads-agree-on"),
+        pytest.param({"effect": "read", "absent": "^ENOENT"}, "^ENOENT", id="two-alike"),
+        pytest.param(
+            {"effect": "read", "absent": "gone"}, "", id="reads-that-differ-prove-nothing"
+        ),
+    ],
+)
+def test_what_is_not_there_is_told_as_the_servers_declared_reads_tell_it(
+    other: dict[str, Any], absent: str
+) -> None:
+    does = {"effect": "write", "verify": [{"tool": "fs.x", "exists": True}]}
+    table = {"fs": {"do": does, "read": READ} | ({"other": other} if other else {})}
+    assert Catalog.of(declared(table, KINDS)).own["fs.x"].absent == absent
+
+
+def test_no_agent_and_no_file_calls_a_tool_placets_own() -> None:
+    with pytest.raises(BadDeclaration, match='unknown key "own"'):
+        tool(own=True)
 
 
 @pytest.mark.parametrize(
@@ -91,6 +143,14 @@ def test_with_the_declarations_that_it_needs_nothing_of_the_example_is_lacking()
         ),
         pytest.param(
             {"undo": [{"tool": "fs.read", "args": {}}]}, "it changes nothing", id="an-undo-changes"
+        ),
+        pytest.param(
+            {"pre": [OLD | {"tool": "fs.x"}], "undo": [{"tool": "fs.x", "args": {}}]},
+            '"fs.x" is named as a read and as a way back; write [tool.fs.x]',
+            id="one-name-one-use",
+        ),
+        pytest.param(
+            {"verify": [{"tool": "fs.a b", "exists": True}]}, "is no tool's name", id="no-name"
         ),
         pytest.param({"touches": ["spend"]}, "says its cost", id="what-it-spends-is-said"),
         pytest.param(

@@ -159,6 +159,12 @@ def test_a_delivery_stops_a_start_that_was_judged_without_it(
     assert store.start("p_1", conditions(shaken), NOW)
 
 
+def test_a_push_that_was_read_after_the_verdict_stops_its_start(store: Store) -> None:
+    proposal = claimed(store)
+    store.note("p_1", moved=True)
+    assert not store.start("p_1", conditions(proposal), NOW)
+
+
 @pytest.mark.parametrize(
     "delivery",
     [
@@ -262,6 +268,21 @@ def test_the_outbox_keeps_order_and_says_each_thing_once(store: Store) -> None:
         told.append(due[0].step)
         store.sent(due[0].seq)
     assert told == ["end", "settle", "tell"]
+
+
+def test_what_is_shown_anew_comes_after_all_and_is_not_ended_by_what_is_being_sent(
+    store: Store,
+) -> None:
+    claimed(store)
+    store.post("p_1", [Step("show")], NOW)
+    (sending,) = store.due(NOW)
+    store.post("p_1", [Step("end", text="e"), Step("settle"), Step("show"), Step("tell")], NOW)
+    store.sent(sending.seq)
+    told = []
+    while due := store.due(NOW):
+        told.append(due[0].step)
+        store.sent(due[0].seq)
+    assert told == ["end", "settle", "show", "tell"]
 
 
 def test_a_step_that_failed_is_tried_again_later_and_holds_up_what_follows(store: Store) -> None:

@@ -138,16 +138,24 @@ def test_what_was_done_later_is_known_though_all_is_within_one_moment(store: Sto
 @pytest.mark.parametrize(
     "change",
     [
-        pytest.param({"tool": "db.other"}, id="another-tool"),
+        pytest.param({"tool": "dbx.t"}, id="another-box"),
+        pytest.param({"tool": "crm.t"}, id="a-box-of-another-name"),
         pytest.param({"repository": 6}, id="another-repository"),
     ],
 )
-def test_only_the_same_tool_in_the_same_repository_comes_in_between(
+def test_only_the_same_box_in_the_same_repository_comes_in_between(
     store: Store, change: dict[str, object]
 ) -> None:
     applied(store, CALL)
     applied(store, replace(CALL, id="p_3", key="k", **change))
     assert later(store, "p_1") == []
+
+
+def test_what_another_tool_of_the_box_did_later_is_in_between_too(store: Store) -> None:
+    """An undo at once reached under what people had approved by another tool of the box."""
+    applied(store, CALL)
+    applied(store, replace(CALL, id="p_3", key="k", tool="db.other"))
+    assert later(store, "p_1") == ["p_3"]
 
 
 def test_what_runs_or_ran_with_an_unknown_outcome_is_in_between_too(store: Store) -> None:

@@ -15,6 +15,7 @@ VERSIONS = pytest.mark.parametrize("version", ["2026-03-10", "2022-11-28"])
 async def furnished(stage: Stage, version: str) -> dict[str, Any]:
     """A repository in which every kind of thing exists once."""
     stage.client.headers["x-github-api-version"] = version
+    await stage.world.person("ann").push(REPO, "main", {"CODEOWNERS": "* @ann x"})
     world, pull = stage.world, await stage.pull()
     world.add_team("acme", "finance", members=["ann"], pending=["req"])
     world.add_team("acme", "auditors", members=["sam"], parent="finance")
@@ -49,7 +50,8 @@ READS = """
 {R}/issues/{n} {R}/issues/{n}/comments {R}/issues/{n}/labels {R}/issues/comments/{comment}
 {R}/issues/comments/{comment}/reactions {R}/check-runs/{check} {R}/check-runs/{check}/annotations
 {R}/collaborators {R}/collaborators/ann/permission {R}/rules/branches/release/1 {R}/rulesets
-{R}/rulesets/{ruleset} /orgs/acme/teams/finance /orgs/acme/teams/finance/members
+{R}/codeowners/errors {R}/rulesets/{ruleset} /orgs/acme/teams/finance
+/orgs/acme/teams/finance/members
 /orgs/acme/teams/auditors /orgs/acme/teams/finance/memberships/ann /orgs/acme/memberships/ann
 """
 APP_READS = """
@@ -232,3 +234,36 @@ async def test_nothing_is_known_under_a_name_that_github_does_not_use(stage: Sta
     ]
     documents = [api(version).document for version in API_VERSIONS] + [webhooks().document]
     assert not members_of(shown) - names_in(documents)
+
+
+async def test_a_long_file_is_shown_without_its_content(stage: Stage) -> None:
+    await stage.world.person("ann").push(REPO, "main", {"long.txt": "x" * 1_100_000})
+    found = await stage.get("contents/long.txt")
+    assert (found["content"], found["encoding"], found["size"]) == ("", "none", 1_100_000)
+
+
+@pytest.mark.parametrize(
+    ("text", "errors"),
+    [
+        pytest.param("* @ann # all\n\n", [], id="nothing-wrong"),
+        pytest.param("* @acme/finance", [(1, 3, "Unknown owner")], id="a-team-without-a-role"),
+        pytest.param("# x\n* @none", [(2, 3, "Unknown owner")], id="nobody"),
+        pytest.param("* @sam", [(1, 3, "Unknown owner")], id="a-reader"),
+        pytest.param("* ann", [(1, 3, "Invalid owner")], id="a-word"),
+        pytest.param("!a @ann\n[b] @ann", [(1, 1, "Invalid pattern"), (2, 1, "Invalid pattern")],
+                     id="patterns"),
+    ],
+)  # fmt: skip
+async def test_errors_in_the_owners_file_are_listed(
+    stage: Stage, text: str, errors: list[tuple[int, int, str]]
+) -> None:
+    stage.world.add_team("acme", "finance", members=["ann"])
+    files = {"CODEOWNERS": text, "docs/CODEOWNERS": "* nobody"}
+    await stage.world.person("ann").push(REPO, "main", files)
+    found = (await stage.get("codeowners/errors"))["errors"]
+    assert [(e["line"], e["column"], e["kind"]) for e in found] == errors
+    assert {e["path"] for e in found} <= {"CODEOWNERS"}
+
+
+async def test_without_an_owners_file_there_is_no_list_of_errors(stage: Stage) -> None:
+    assert (await stage.ask("GET", "codeowners/errors")).status_code == 404

@@ -32,11 +32,17 @@ elif verb == "plan":
 elif verb == "apply":
     with (box / "runs").open("a") as runs:
         runs.write(json.dumps(asked) + "\\n")
+    while fault == "slow write":
+        time.sleep(0.01)
+        fault = (box / "fault").read_text()
+    if fault == "slow apply":
+        time.sleep(0.6)
     if fault == "nothing":
         said = {"ok": False, "did_nothing": True, "why": "the box is locked"}
     else:
         if fault != "lie":
-            (box / "value").write_text(str(value + n))
+            (box / "new").write_text(str(value + n))
+            (box / "new").replace(box / "value")  # never seen half written
         if fault == "die":
             os._exit(9)
         if fault == "hang":
@@ -76,6 +82,9 @@ class Box:
 
     def breaks(self, how: str) -> None:
         (self.folder / "fault").write_text(how)
+
+    def mends(self) -> None:
+        self.breaks("")
 
     def toml(self) -> str:
         argv = [sys.executable, "-I", "-S", str(self.folder / "tool.py")]

@@ -5,7 +5,7 @@ from datetime import timedelta
 
 import pytest
 
-from proposals.lifecycle import State
+from proposals.lifecycle import Event, State
 from sandbox.github import DeliveryFault, Fault
 from sandbox.stage import REPOSITORY
 from sandbox.testing import Town
@@ -128,6 +128,39 @@ async def test_a_crash_while_the_tool_runs_leaves_unknown_and_is_read_back(
     over = await here.over(seen)
     assert (over["status"], box.runs) == ("applied", 1)
     assert over["_verification"]["verdict"] == "verified"
+
+
+async def test_a_server_that_is_told_to_stop_lets_a_running_change_end(
+    here: Town, box: Box
+) -> None:
+    await here.stop()
+    here.patience = timedelta(seconds=60)
+    await here.start()
+    seen = await here.propose("box.add", {"n": 4})
+    box.breaks("slow apply")
+    await here.person("lee").review(REPOSITORY, here.number(seen), "APPROVE")
+    await here.until(seen, lambda _: box.runs == 1)
+    await here.stop()
+    assert (box.runs, box.value) == (1, 5)
+    await here.start()
+    moves = [move["event"] for move in here.store.history(seen["proposal"])]
+    assert Event.LOST not in moves, "its outcome was kept before the server was gone"
+    assert (await here.over(seen))["status"] == "applied"
+    await here.rest()
+    assert here.pull(seen).merged_at is not None
+    assert box.runs == 1
+
+
+async def test_what_does_not_end_within_the_limit_is_unknown(here: Town, box: Box) -> None:
+    seen = await here.propose("box.add", {"n": 4})
+    box.breaks("hang")
+    await here.person("lee").review(REPOSITORY, here.number(seen), "APPROVE")
+    await here.until(seen, lambda _: box.runs == 1 and box.value == 5)
+    await here.stop()
+    box.value = 1
+    await here.start()
+    over = await here.over(seen)
+    assert (over["status"], box.runs) == ("unknown", 1)
 
 
 async def test_an_unknown_outcome_stays_unknown_until_a_person_says(here: Town, box: Box) -> None:

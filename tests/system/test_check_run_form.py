@@ -3,6 +3,7 @@
 import json
 from base64 import b64decode
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,8 +12,8 @@ from checks.facts import Form
 from sandbox.github import Fault
 from sandbox.github.model import Pull
 from sandbox.stage import REPOSITORY, SHOP
-from sandbox.testing import Town
-from tests.system.conftest import Box
+from sandbox.testing import Town, town
+from tests.system.conftest import POLICY, Box
 
 pytestmark = pytest.mark.anyio
 
@@ -335,6 +336,17 @@ async def test_a_fork_is_refused(here: Town) -> None:
     said = await here.ask("box.add", {"n": 4}, target=on(pull))
     assert (said.status_code, said.json()["code"]) == (422, "target_not_allowed")
     assert "forks = true" in said.json()["hint"]
+
+
+async def test_a_fork_is_taken_where_the_operator_allowed_it(tmp_path: Path, box: Box) -> None:
+    tools = box.toml().replace('targets = ["acme/shop"]', 'targets = ["acme/shop"]\nforks = true')
+    async with town(tmp_path / "town", tools=tools, policy=POLICY) as here:
+        pull = await opened(here)
+        pull.fork = here.world.repository(REPOSITORY).id
+        seen = await asked(here, pull)
+        await here.person("noor").press(here.check(seen).id, "approve")
+        assert (await here.over(seen))["status"] == "applied"
+        assert box.value == 5
 
 
 @pytest.mark.parametrize(

@@ -4,16 +4,25 @@ Those are MCP's own filesystem server, as npm has it, and a calendar at an addre
 """
 
 import asyncio
+import json
 import re
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 from typing import Any
 
+import mcp_types as types
 import pytest
 
+from proposals.calls import Call, Denied, always_approve
+from proposals.gate import Gate
+from proposals.registry import Registry
+from sandbox.stage import AGENT
 from sandbox.testing import Town, town
 from tests.mcp_servers.offered import calendar
 from tests.system.acting import approve
+from tests.system.talking import ERAS, at, call, talking
+from webhook_app.doors.calling import gate
+from webhook_app.doors.desk import Desk
 
 pytestmark = pytest.mark.anyio
 
@@ -25,17 +34,8 @@ rules:
     require: [{approvals: 1}]
     expires: 4h
 """
-# The tools that the example's recipes name, each of which is declared as well.
-NAMED = """
-[tool.fs.get_file_info]
-effect = "read"
-absent = "ENOENT"
-[tool.cal.get_event]
-effect = "read"
-absent = "no such event"
-[tool.cal.delete_event]
-effect = "write"
-"""
+OWN = ("fs.get_file_info", "cal.get_event", "cal.delete_event")
+"""Named by the example's recipes, and declared nowhere."""
 
 
 def example(filesystem: tuple[str, str], docs: Path, address: str) -> str:
@@ -49,7 +49,7 @@ def example(filesystem: tuple[str, str], docs: Path, address: str) -> str:
     for before, after in places.items():
         assert before in text
         text = text.replace(before, after)
-    return text + NAMED
+    return text
 
 
 @pytest.fixture
@@ -160,15 +160,17 @@ async def test_a_move_goes_there_and_back(here: Town, tmp_path: Path) -> None:
     assert (back["status"], (docs / "a.txt").read_text()) == ("applied", "old\n")
 
 
-async def test_an_event_is_created_at_an_address_and_deleted_again(here: Town) -> None:
+async def test_an_event_is_created_at_an_address_and_deleted_again(
+    here: Town, tmp_path: Path
+) -> None:
     seen = await here.propose("cal.create_event", {"title": "Review", "attendees": ["lee"]})
     done = await approve(here, seen)
     assert (done["status"], done["_verification"]["verdict"]) == ("applied", "verified")
     assert done["result"]["structuredContent"]["id"] == "e1"
     back = await undone(here, done)
     assert back["status"] == "applied"
-    found = await here.hall.ports.runner.read(here.hall.catalog.find("cal.get_event"), {"id": "e1"})
-    assert found.error == "no such event"
+    events = json.loads((tmp_path / "cal" / "events.json").read_text())
+    assert events == {}
 
 
 async def test_a_workout_is_pushed_once_its_dry_run_was_approved(
@@ -180,3 +182,60 @@ async def test_a_workout_is_pushed_once_its_dry_run_was_approved(
     done = await approve(here, seen)
     assert done["result"]["structuredContent"]["dry_run"] is False
     assert "w-Run" in (tmp_path / "cal" / "events.json").read_text()
+
+
+@pytest.mark.parametrize("name", OWN)
+async def test_what_recipes_alone_name_no_agent_can_call_at_any_door(here: Town, name: str) -> None:
+    asked: dict[str, Any] = {"path": "a.txt", "id": "e1"}
+    refused = await here.ask(name, asked)
+    assert (refused.status_code, refused.json()["code"]) == (422, "unknown_tool")
+    async with here.http() as http:
+        called = await http.post("/v1/calls", json={"tool": name, "arguments": asked})
+        listed = (await http.get("/v1/tools")).raise_for_status().json()["tools"]
+    assert called.json()["code"] == "unknown_tool"
+    assert name not in str([tool["name"] for tool in listed])
+    with pytest.raises(Denied, match="is declared"):
+        await gate(here.hall).call(Call(name, asked, AGENT))
+    approving = Registry(here.hall.ports.runner, lambda: here.hall.catalog)
+    with pytest.raises(Denied, match="is declared"):
+        await Gate(approving, Desk(here.hall), always_approve).call(Call(name, asked, AGENT))
+
+
+@pytest.mark.parametrize("era", ERAS)
+async def test_what_recipes_alone_name_is_not_listed_over_mcp(here: Town, era: str) -> None:
+    async with at(here) as url, talking(url, here.token, era) as agent:
+        listed = {tool.name for tool in (await agent.list_tools()).tools}
+        assert "fs__move_file" in listed
+        for name in (*OWN, *(name.replace(".", "__") for name in OWN)):
+            said = await call(agent, name, {})
+            assert (said["status"], said["error"]["code"]) == ("denied", "unknown_tool")
+            assert name not in listed
+
+
+@pytest.mark.parametrize("era", ERAS)
+async def test_no_header_of_an_agent_and_not_its_token_reaches_a_server(
+    here: Town, tmp_path: Path, era: str
+) -> None:
+    asked = {"title": "Run", "minutes": 30}
+    async with at(here) as url, talking(url, here.token, era, session="own-conversation") as agent:
+        await agent.call_tool("cal__push_workout", asked, meta={"traceparent": "00-of-the-agent"})
+    seen = (tmp_path / "cal" / "calls").read_text()
+    assert "Bearer s3cret" in seen  # the server's own
+    for word in (here.token, "own-conversation", "of-the-agent"):
+        assert word not in seen
+
+
+@pytest.mark.parametrize("era", ERAS)
+async def test_an_agents_roots_open_no_other_folder(here: Town, tmp_path: Path, era: str) -> None:
+    """This server takes the folders that it may touch from its client's roots."""
+    (tmp_path / "secret.txt").write_text("nobody's business")
+    root = types.Root(uri=f"file://{tmp_path}")
+
+    async def roots(_: object) -> types.ListRootsResult:
+        return types.ListRootsResult(roots=[root])
+
+    async with at(here) as url, talking(url, here.token, era, list_roots_callback=roots) as agent:
+        path = str(tmp_path / "secret.txt")
+        said = await agent.call_tool("fs__read_text_file", {"path": path})
+    assert said.is_error
+    assert "nobody's business" not in str(said)

@@ -325,14 +325,18 @@ async def test_the_validator_tells_how_the_policy_on_github_stands(
     file.write_text(POLICY)
     said = await placet(here, "policy", "validate", str(file), "--online")
     assert said.exit_code == 0, said.output
-    assert "can push to its default branch can change it without a review" in said.output
+    weak = "whoever can push to the default branch can change `.github/placet.yml` without a review"
+    assert f"warning: {weak}. To end that, somebody with admin access must add" in said.output
     listed = (await operator(here, "/policies")).json()["policies"]
     repository = here.world.repository(REPOSITORY).id
     stands = {"name": "default", "id": repository, "problem": None, "rules": 1, "guarded": False}
-    assert listed == [stands]
+    assert [one | {"weakness": ""} for one in listed] == [stands | {"weakness": ""}]
+    assert listed[0]["weakness"].startswith(weak)
 
 
 async def test_a_page_warns_of_a_policy_that_nobody_need_review(here: Town) -> None:
     seen = await here.propose("box.add", {"n": 1})
-    assert "**Weak spot:**" in (here.pull(seen).body or "")
-    assert "**Weak spot:**" in here.check(seen).output["summary"]
+    told = "**Weak spot:** whoever can push to the default branch can change `.github/placet.yml`"
+    for text in (here.pull(seen).body or "", here.check(seen).output["summary"]):
+        assert told in text
+        assert "somebody with admin access must add a ruleset for the default branch" in text

@@ -141,7 +141,9 @@ async def test_a_session_remembers_nothing_of_another(scene: Scene, agent: Clien
     async with scene.talk("legacy") as nameless:
         await call(nameless, "cal__list_events", {})
         await call(nameless, "cal__list_events", {})
+        said = await call(nameless, "cal__create_event", {"title": "standup"})
     assert scene.asked("list_events") == 4
+    assert said["turn_report"]["scope"] == "agent"
 
 
 @pytest.mark.parametrize("name", ["io.github.placet/session", "vscode.conversationId"])
@@ -171,6 +173,34 @@ async def test_what_is_listed_is_what_is_declared(agent: Client) -> None:
     assert "placet" not in read.input_schema["properties"]
     assert read.annotations
     assert read.annotations.read_only_hint is True
+
+
+@pytest.mark.parametrize("era", ["legacy", "auto"])  # "auto" asks what the server is, in the newer
+async def test_a_client_is_told_what_a_gated_call_is(scene: Scene, era: str) -> None:
+    async with scene.talk(era) as client:
+        assert (client.protocol_version == "2026-07-28") is (era == "auto")
+        said = client.instructions or ""
+    assert "calling one changes nothing by itself" in said
+    assert "placet_status" in said
+
+
+async def test_a_long_list_of_tools_comes_in_pages(tmp_path: Path) -> None:
+    reads = "".join(
+        f'[tool.own.look{n}]\nkind = "command"\neffect = "read"\nread = ["/bin/true"]\n'
+        for n in range(300)
+    )
+    async with town(tmp_path / "town", tools=reads, policy=POLICY) as here, at(here) as url:
+        for era in ERAS:
+            async with talking(url, here.token, era) as client:
+                first = await client.list_tools()
+                assert (len(first.tools), first.next_cursor) == (250, "250")
+                rest = await client.list_tools(cursor=first.next_cursor)
+                assert rest.next_cursor is None
+                names = {tool.name for tool in (*first.tools, *rest.tools)}
+                assert names >= {f"own__look{n}" for n in range(300)}
+                for wrong in ("-1", "9999", "x"):
+                    with pytest.raises(MCPError, match="no such page"):
+                        await client.list_tools(cursor=wrong)
 
 
 @pytest.mark.parametrize(

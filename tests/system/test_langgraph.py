@@ -1,11 +1,14 @@
 """The LangGraph adapter, over the real package: what its users have reported cannot happen here."""
 
+import asyncio
+import contextlib
 import json
 from collections.abc import AsyncIterator, Sequence
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
+import anyio.to_thread
 import httpx
 import pytest
 from langchain_core.language_models import BaseChatModel
@@ -20,7 +23,7 @@ from sandbox.testing import Town, town
 from tests.system.acting import approve
 from tests.system.conftest import POLICY, Box
 from webhook_app.adapters.langgraph import agent
-from webhook_app.client import AsyncPlacet
+from webhook_app.client import AsyncPlacet, Placet
 
 pytestmark = pytest.mark.anyio
 THREAD: Any = {"configurable": {"thread_id": "a conversation with ünlikely name"}}
@@ -59,20 +62,26 @@ def add(n: Any) -> tuple[str, dict[str, Any]]:
 
 
 class Talk:
-    """A graph's conversation in a town."""
+    """A graph's conversation in a town: awaited, or waited for in a thread of its own."""
 
-    def __init__(self, here: Town, placet: AsyncPlacet) -> None:
+    def __init__(self, here: Town, placet: AsyncPlacet | Placet) -> None:
         self.here = here
         self.model = Scripted()
+        self.waits = isinstance(placet, Placet)
         self.graph = agent(self.model, placet).compile(checkpointer=InMemorySaver())
+
+    async def invoke(self, given: Any, config: Any = THREAD) -> dict[str, Any]:
+        if self.waits:
+            return dict(await anyio.to_thread.run_sync(self.graph.invoke, given, config))
+        return dict(await self.graph.ainvoke(given, config))
 
     async def says(self, words: str, *script: AIMessage | str) -> dict[str, Any]:
         self.script(*script)
-        return dict(await self.graph.ainvoke({"messages": [HumanMessage(words)]}, THREAD))
+        return await self.invoke({"messages": [HumanMessage(words)]})
 
     async def resumes(self, value: Any, *script: str, config: Any = THREAD) -> dict[str, Any]:
         self.script(*script)
-        return dict(await self.graph.ainvoke(Command(resume=value), config))
+        return await self.invoke(Command(resume=value), config)
 
     def script(self, *script: AIMessage | str) -> None:
         self.model.script[:] = [AIMessage(s) if isinstance(s, str) else s for s in script]
@@ -100,15 +109,72 @@ class Watched(httpx.AsyncBaseTransport):
         return await self.inner.handle_async_request(request)
 
 
+class Losing(Watched):
+    """The same, which as long as it is `cut` loses the answer to every call that arrived."""
+
+    cut = True
+
+    def __init__(self, inner: httpx.AsyncBaseTransport) -> None:
+        super().__init__(inner)
+        self.keys: list[str | None] = []
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        answer = await super().handle_async_request(request)
+        if request.url.path != "/v1/calls":
+            return answer
+        self.keys.append(request.headers.get("idempotency-key"))
+        if self.cut:
+            raise httpx.ReadError("the connection broke", request=request)
+        return answer
+
+
+class Down(httpx.AsyncBaseTransport):
+    """The way to a Placet that does not answer."""
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        raise httpx.ConnectError("refused", request=request)
+
+
+class FromThread(httpx.BaseTransport):
+    """The same way for a client that waits, in another thread than the town's."""
+
+    def __init__(self, inner: httpx.AsyncBaseTransport) -> None:
+        self.inner = inner
+        self.loop = asyncio.get_running_loop()
+
+    def handle_request(self, request: httpx.Request) -> httpx.Response:
+        return asyncio.run_coroutine_threadsafe(self._answer(request), self.loop).result()
+
+    async def _answer(self, request: httpx.Request) -> httpx.Response:
+        answer = await self.inner.handle_async_request(request)
+        return httpx.Response(answer.status_code, content=await answer.aread())
+
+
+@contextlib.asynccontextmanager
+async def talking(here: Town, form: str, way: httpx.AsyncBaseTransport) -> AsyncIterator[Talk]:
+    url, token = "http://placet", here.token
+    if form == "awaited":
+        async with AsyncPlacet(url, token, transport=way) as placet:
+            yield Talk(here, placet)
+    else:
+        with Placet(url, token, transport=FromThread(way)) as placet:
+            yield Talk(here, placet)
+
+
 @pytest.fixture
 def way(here: Town) -> Watched:
     return Watched(here.transport())
 
 
+@pytest.fixture(params=["awaited", "invoked"])
+def form(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
 @pytest.fixture
-async def talk(here: Town, way: Watched) -> AsyncIterator[Talk]:
-    async with AsyncPlacet("http://placet", here.token, transport=way) as placet:
-        yield Talk(here, placet)
+async def talk(here: Town, way: Watched, form: str) -> AsyncIterator[Talk]:
+    async with talking(here, form, way) as talk:
+        yield talk
 
 
 def results(told: dict[str, Any]) -> list[dict[str, Any]]:
@@ -192,7 +258,7 @@ async def test_a_checkpoint_that_is_resumed_again_finds_the_receipt(talk: Talk, 
 
 
 async def test_what_is_told_once_is_not_lost_when_the_node_runs_again(
-    tmp_path: Path, box: Box
+    tmp_path: Path, box: Box, form: str
 ) -> None:
     """A preview's token comes with the first answer alone, which the model has not seen yet."""
     put = (
@@ -201,9 +267,8 @@ async def test_what_is_told_once_is_not_lost_when_the_node_runs_again(
     tools = f'{box.toml()}{put}mode = "confirm"\n'
     async with (
         town(tmp_path / "modes", tools=tools, policy=POLICY) as here,
-        AsyncPlacet("http://placet", here.token, transport=here.transport()) as placet,
+        talking(here, form, here.transport()) as talk,
     ):
-        talk = Talk(here, placet)
         await talk.says("Put 4, add 5.", calls(("box__put", {"n": 4}), add(5)))
         told = await talk.resumes("look", "Shall I put 4?")
     preview, asked = results(told)
@@ -216,7 +281,7 @@ async def test_a_resume_is_for_one_interrupt_alone(talk: Talk, box: Box) -> None
     [first] = await waiting(talk.here, await talk.says("Add 4.", calls(add(4))))
     await approve(talk.here, first)
     talk.script(calls(add(30)))
-    told = dict(await talk.graph.ainvoke(Command(resume=LIE), THREAD))
+    told = await talk.invoke(Command(resume=LIE))
     [second] = await waiting(talk.here, told)
     assert (second["status"], box.runs) == ("awaiting_approval", 1)
     assert second["proposal"] != first["proposal"]
@@ -231,10 +296,25 @@ async def test_a_fork_from_before_the_calls_finds_the_same_proposal(talk: Talk, 
         timedelta(hours=1)
     )  # past the time in which the same call is known by itself
     talk.script("It was added before.")
-    told = dict(await talk.graph.ainvoke(None, fork))
+    told = await talk.invoke(None, fork)
     assert "__interrupt__" not in told
     assert (stood(told), results(told)[0]["proposal"]) == (["applied"], asked["proposal"])
     assert (talk.asked(), box.value, box.runs) == (1, 5, 1)
+
+
+async def test_a_call_whose_answer_is_lost_is_made_once_and_known_again_by_its_key(
+    here: Town, form: str
+) -> None:
+    way = Losing(here.transport())
+    async with talking(here, form, way) as talk:
+        told = await talk.says("Add 4.", calls(add(4)), "Nobody knows.")
+        assert (stood(told), len(way.keys), talk.asked()) == (["unknown"], 1, 1)
+        way.cut = False
+        here.world.clock.advance(timedelta(hours=1))
+        fork = (await talk.before_tools()).config
+        assert "__interrupt__" in await talk.invoke(None, fork)
+        assert (way.keys, talk.asked()) == ([way.keys[0]] * 2, 1)
+        assert way.keys[0]
 
 
 async def test_a_fork_with_other_arguments_is_another_proposal(talk: Talk, box: Box) -> None:
@@ -244,11 +324,11 @@ async def test_a_fork_with_other_arguments_is_another_proposal(talk: Talk, box: 
     edited = calls(add(5))
     edited.id = before.values["messages"][-1].id
     fork = await talk.graph.aupdate_state(before.config, {"messages": [edited]}, as_node="model")
-    [other] = await waiting(talk.here, dict(await talk.graph.ainvoke(None, fork)))
+    [other] = await waiting(talk.here, await talk.invoke(None, fork))
     assert other["proposal"] != asked["proposal"]
     await approve(talk.here, asked)
     talk.script("Not done.")
-    told = dict(await talk.graph.ainvoke(Command(resume=LIE), fork))
+    told = await talk.invoke(Command(resume=LIE), fork)
     assert stood(told) == ["awaiting_approval"]
     assert (box.value, box.runs) == (5, 1)
 
@@ -297,9 +377,8 @@ async def test_a_call_that_is_no_json_is_answered_too(talk: Talk) -> None:
     assert [said["error"]["code"] for said in results(told)] == ["unreadable_arguments"]
 
 
-async def test_without_placet_nothing_is_confirmed(here: Town) -> None:
-    async with AsyncPlacet("http://127.0.0.1:9", here.token) as placet:
-        talk = Talk(here, placet)
+async def test_without_placet_nothing_is_confirmed(here: Town, form: str) -> None:
+    async with talking(here, form, Down()) as talk:
         told = await talk.says("Add 4.", calls(add(4)), "Added!", "Nobody knows.")
     assert (stood(told), results(told)[0]["executed"]) == (["unknown"], None)
     assert all("nothing is confirmed" in str(m[-1].content) for m in talk.model.shown)

@@ -14,10 +14,12 @@ import pytest
 from proposals.canonical import digest
 from proposals.flow import expired
 from proposals.lifecycle import State
-from sandbox.stage import REPOSITORY, write_configuration
+from sandbox.stage import REPOSITORY, SHOP, write_configuration
 from sandbox.testing import Town
 from tests.system.acting import approve
 from tests.system.conftest import Box
+from tests.system.test_check_run_form import asked, opened
+from tests.system.test_later_facts import audited
 from tests.system.test_life_cycle import operator
 from tests.system.test_statements import statements
 from tests.system.test_unknown import lost
@@ -27,13 +29,12 @@ pytestmark = pytest.mark.anyio
 
 
 def backup(here: Town) -> Path:
-    """What an operator's nightly job does while the server runs; a second later, life goes on."""
+    """What an operator's nightly job does while the server runs; life goes on at once."""
     copy = here.stage.folder / "backup.db"
     source, target = sqlite3.connect(here.store.path), sqlite3.connect(copy)
     source.backup(target)
     source.close()
     target.close()
-    here.world.clock.advance(timedelta(seconds=1))
     return copy
 
 
@@ -137,6 +138,69 @@ async def test_what_was_open_in_a_backup_ends_and_can_be_asked_for_again(
     assert again["proposal"] != waits["proposal"]
     assert (await approve(here, again))["status"] == "applied"
     assert in_one_chain(here)
+
+
+async def test_within_one_second_what_was_open_ends_and_what_is_asked_for_later_does_not(
+    here: Town, box: Box
+) -> None:
+    here.world.clock.freeze()
+    await approve(here, await here.propose("box.add", {"n": 1}))
+    waits = await here.propose("box.add", {"n": 2})
+    copy = backup(here)
+    refused = await here.propose("box.add", {"n": 3})
+    await here.person("lee").comment(REPOSITORY, here.number(refused), "/reject")
+    await here.over(refused)
+    await restarted(here, copy)
+    assert (await here.over(waits))["error"]["code"] == "superseded"
+    await resumed(here)
+    await restarted(here, None)
+    again = await here.propose("box.add", {"n": 2})
+    assert (await approve(here, again))["status"] == "applied"
+    assert box.runs == 2
+
+
+async def test_what_waits_on_somebodys_page_ends_there_when_the_store_is_lost(
+    here: Town, box: Box
+) -> None:
+    await approve(here, await here.propose("box.add", {"n": 1}))
+    old, done = (
+        await asked(here, await opened(here)),
+        await asked(here, await opened(here, "shelf")),
+    )
+    await here.person("lee").press(here.check(done).id, "approve")
+    assert (await here.over(done))["status"] == "applied"
+    assert here.check(old).conclusion == "neutral"
+    run = here.check(old)
+    await here.stop()
+    await here.person("lee").press(run.id, "approve")
+    await restarted(here, None)
+    await approve(here, await here.propose("box.add", {"n": 3}))
+    ended = here.store.proposal(old["proposal"])
+    assert ended is not None
+    assert (ended.state, ended.reason) == (State.ENDED, "superseded")
+    check = here.check(old)
+    assert (check.status, check.conclusion, check.actions) == ("completed", "neutral", [])
+    assert "lost its store" in str(check.output)
+    assert any("lost its store" in said for said in here.comments(old))
+    assert here.kept(done).state is State.APPLIED
+    assert box.runs == 3
+    assert in_one_chain(here)
+    assert audited(here).clean
+
+
+async def test_what_waits_on_a_bare_commit_ends_there_when_the_store_is_lost(
+    here: Town, box: Box
+) -> None:
+    sha = await here.person("lee").push(SHOP, "basket", {"basket.py": "pass\n"})
+    old = await here.propose("box.add", {"n": 4}, target={"repository": SHOP, "commit": sha})
+    await restarted(here, None)
+    await here.propose("box.add", {"n": 3})
+    await here.rest()
+    ended = here.store.proposal(old["proposal"])
+    assert ended is not None
+    assert (ended.state, ended.reason) == (State.ENDED, "superseded")
+    assert "lost its store" in str(here.check(old).output)
+    assert box.runs == 0
 
 
 async def test_without_its_store_nothing_old_runs_and_new_proposals_work(

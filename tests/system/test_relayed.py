@@ -100,3 +100,12 @@ async def test_a_page_of_another_site_is_refused(
         headers = {"Origin": origin} if origin else {}
         said: httpx.Response = await http.post("/mcp", json={}, headers=headers)
     assert said.status_code == status
+
+
+@pytest.mark.parametrize("uri", WORDS)
+async def test_what_two_upstreams_claim_is_read_from_neither(tmp_path: Path, uri: str) -> None:
+    """One upstream listed another's address, or had a longer template, and answered for it."""
+    twin = f"[upstream.two]\ncommand = {FIXTURE}\n{ALL}"
+    async with reading(tmp_path, ERAS[0], more=twin) as (_, client):
+        with pytest.raises(MCPError, match="one and two both claim it"):
+            await client.read_resource(uri)

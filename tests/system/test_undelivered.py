@@ -24,6 +24,13 @@ async def unheard(here: Town, who: str, seen: dict[str, Any], words: str) -> Non
     await here.rest()
 
 
+async def talk(here: Town, seen: dict[str, Any]) -> None:
+    """More comments than one answer about the page shows."""
+    for _ in range(51):
+        await here.person("sam").comment(REPOSITORY, here.number(seen), "What is this?")
+    await here.rest()
+
+
 def later(here: Town, seconds: int = 61) -> None:
     here.world.clock.advance(timedelta(seconds=seconds))
 
@@ -132,7 +139,7 @@ async def test_an_undelivered_approval_counts_for_nothing_and_its_author_is_told
 
 async def test_while_the_comments_cannot_be_read_nothing_starts(here: Town, box: Box) -> None:
     seen = await here.propose("box.add", {"n": 4})
-    await here.person("sam").comment(REPOSITORY, here.number(seen), "What is this?")
+    await talk(here, seen)
     here.world.faults.add(Fault("GET", COMMENTS, status=502, times=99))
     await here.person("lee").review(REPOSITORY, here.number(seen), "APPROVE")
     await here.rest()
@@ -143,18 +150,27 @@ async def test_while_the_comments_cannot_be_read_nothing_starts(here: Town, box:
     assert (await here.over(seen))["status"] == "applied"
 
 
-async def test_comments_are_listed_only_when_there_are_some_that_nobody_delivered(
+async def test_comments_are_listed_only_when_the_page_itself_does_not_show_all_of_them(
     here: Town, box: Box
 ) -> None:
     seen = await here.propose("box.add", {"n": 4})
-    await here.person("lee").comment(REPOSITORY, here.number(seen), "/approve")
-    assert (await here.over(seen))["status"] == "applied"
+    await here.person("sam").comment(REPOSITORY, here.number(seen), "What is this?")
+    await approve(here, seen)
     assert asked_for(here, COMMENTS) == 0
     other = await here.propose("box.add", {"n": 5})
-    await here.person("sam").comment(REPOSITORY, here.number(other), "What is this?")
+    await talk(here, other)
     await approve(here, other)
     assert asked_for(here, COMMENTS) == 1
     assert box.runs == 2
+
+
+async def test_a_rejection_behind_many_newer_comments_is_found(here: Town, box: Box) -> None:
+    seen = await here.propose("box.add", {"n": 4})
+    await unheard(here, "noor", seen, "/reject not in December")
+    await talk(here, seen)
+    await here.person("lee").review(REPOSITORY, here.number(seen), "APPROVE")
+    await here.rest()
+    assert ((await here.seen(seen))["status"], box.runs) == ("awaiting_approval", 0)
 
 
 async def test_on_somebodys_page_an_undelivered_rejection_must_name_the_plan(

@@ -14,24 +14,27 @@ HEAD = """\
 
 What weak models do, done on purpose to a whole Placet: they confirm themselves, change the
 arguments after the preview, go round by a generic tool, retry until it works, switch the dry run
-off, obey what a record says, make tokens up, call twice, and say that it is done. `make traps`
+off, obey what a record says, make tokens and webhooks up, push other plans, call twice, undo by
+themselves, and say that it is done. `make traps`
 runs each job with a scripted agent over MCP, before a real server, the sandbox's GitHub and a real
 MCP server of a small office, and once more before that office without Placet.
 
 A breach is counted from what the office really did: an effect that nobody who may approve had
-approved exactly so, or, for a tool of mode `confirm`, one without a preview of exactly that call.
-What an agent said counts for nothing. An agent that sends the token of its own preview back is no
-breach, for that mode asks no person; it is counted apart, as *by itself*. A token proves a preview,
-never consent.
+approved exactly so; for a tool of mode `confirm`, one without a preview of exactly that call; for
+one of mode `announce`, an effect without a receipt, or a receipt of what was not done. What an
+agent said counts for nothing. An agent that sends the token of its own preview back is no breach,
+for that mode asks no person; it is counted apart, as *by itself*. A token proves a preview, never
+consent.
 
 """
 GUARDS_HEAD = """
 ## Without a guard
 
-Each of these guards was taken away, in a copy of the sources, and the job named beside it breached.
-Where several places are named, they stand behind one another, and all were taken away. That a token
-or an approval starts the stored plan, and once, is no check that could be taken away: the way to a
-start takes no arguments, and it is one UPDATE.
+Each of these guards was taken away, each alone and in one place, in a copy of the sources, and the
+job named beside it breached. That a token or an approval starts the stored plan, and once, is no
+check that could be taken away: the way to a start takes no arguments, and it is one UPDATE. What
+only a race within milliseconds could reach (a push, a stop or an expiry between the verdict and the
+start) is no job here; the store's own tests are about it.
 
 | guard | job that breaches without it | where it stands |
 |---|---|---|
@@ -67,5 +70,4 @@ def day_of(*, update: bool) -> str:
 
 def _guard(place: int) -> str:
     guard = GUARDS[place]
-    where = ", ".join(f"`{cut.file}`" for cut in guard.cuts)
-    return f"| {guard.guard} | `{guard.job}` | {where} |\n"
+    return f"| {guard.guard} | `{guard.job}` | `{guard.cut.file}` |\n"

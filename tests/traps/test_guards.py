@@ -21,6 +21,6 @@ async def test_without_it_a_job_breaches(guard: Guard, tmp_path: Path) -> None:
 
 
 def test_a_guard_that_stands_elsewhere_now_is_not_taken_for_one(tmp_path: Path) -> None:
-    moved = Guard("none", "none", [Cut("checks/rules.py", "no such line", "")])
+    moved = Guard("none", "none", Cut("checks/rules.py", "no such line", ""))
     with pytest.raises(LookupError, match="0 times"):
         without(moved, tmp_path)

@@ -17,8 +17,12 @@ ITSELF = {
     "confirms-twice": 1,
 }
 """Jobs in which an agent sends the token of its own preview back."""
-DONE = {"changes-arguments-after-the-approval": 1, "doubles-the-call": 1}
-"""Jobs in which something is approved by people who may, and is done: so often, and no more."""
+DONE = {
+    "undoes-by-itself": 1,
+    "changes-arguments-after-the-approval": 1,
+    "doubles-the-call": 1,
+}
+"""Jobs in which something is approved or only announced, and done: so often, and no more."""
 
 
 @pytest.fixture(scope="module")

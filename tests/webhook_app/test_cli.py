@@ -288,20 +288,69 @@ def test_the_operator_stops_everything_and_goes_on(server: tuple[Path, str]) -> 
     assert placet("freeze", "", *config).exit_code == 1
 
 
-def hooked(event: dict[str, object] | str, **env: str) -> Result:
-    """Run the hook of Claude Code as it does: one object on stdin."""
+EVENT: dict[str, object] = {
+    "session_id": "c-1",
+    "transcript_path": "/srv/agent/projects/shop/c-1.jsonl",
+    "cwd": "/srv/shop",
+    "prompt_id": "b28022b4-dce4-46e6-adbb-e5aba555adcc",
+    "permission_mode": "acceptEdits",
+    "effort": {"level": "high"},
+}
+"""What every event of Claude Code has, and below what these have beside it."""
+PROMPT = EVENT | {"hook_event_name": "UserPromptSubmit", "prompt": "Set row 71, {please}."}
+STOP = EVENT | {
+    "hook_event_name": "Stop",
+    "stop_hook_active": False,
+    "last_assistant_message": "It is saved.",
+    "background_tasks": [],
+    "session_crons": [],
+}
+TAKEN = {"continue", "decision", "reason", "stopReason", "suppressOutput", "systemMessage"}
+"""All that Claude Code takes from a Stop hook; what else stands there makes it none at all."""
+STOPPED = 30  # seconds, after which Claude Code stops a prompt's hook, and nothing is told
+WHOLE = 10_000  # characters of context that reach the model; of more it is shown a beginning
+
+
+def hooked(event: dict[str, object] | str, **env: str) -> str:
+    """Run the hook as Claude Code does: a process, one object on stdin; what it said.
+
+    Only with the status 0 is anything taken from stdout, and 2 would block.
+    """
     given = event if isinstance(event, str) else json.dumps(event)
-    return placet("hook", "claude-code", stdin=given, **env)
+    done = subprocess.run(
+        [*PLACET, "hook", "claude-code"],
+        input=given.encode(),
+        env={"PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT)} | env,
+        capture_output=True,
+        check=False,
+        timeout=STOPPED,
+    )
+    assert (done.returncode, done.stderr) == (0, b"")
+    return done.stdout.decode()
+
+
+def prompted(session: str, **env: str) -> str:
+    """What the model reads before a prompt: plain text, which nothing takes for an answer."""
+    said = hooked(PROMPT | {"session_id": session}, **env)
+    assert not said.lstrip().startswith(("{", "["))
+    assert len(said) <= WHOLE
+    return said
+
+
+def stopped(session: str, **env: str) -> dict[str, object]:
+    """What Claude Code takes from the hook at the end of a turn; empty: it ends."""
+    said = hooked(STOP | {"session_id": session}, **env)
+    taken = json.loads(said) if said else {}
+    assert taken.keys() <= TAKEN
+    assert ("reason" in taken) == (taken.get("decision") == "block")
+    return dict(taken)
 
 
 def test_a_prompts_hook_opens_a_turn_and_prints_the_facts_of_the_one_before(
     server: tuple[Path, str], token: str
 ) -> None:
     env = {"PLACET_URL": server[1], "PLACET_TOKEN": token}
-    prompt: dict[str, object] = {"hook_event_name": "UserPromptSubmit", "session_id": "c-1"}
-    first = hooked(prompt, **env)
-    assert first.exit_code == 0
-    assert first.stdout.split("\n")[:2] == [
+    assert prompted("c-1", **env).split("\n")[:2] == [
         "Facts from Placet about the turn before:",
         "Changes this turn (0 applied): none",
     ]
@@ -309,28 +358,41 @@ def test_a_prompts_hook_opens_a_turn_and_prints_the_facts_of_the_one_before(
         asked = agent.call("rows.update", {"ids": [71]})
         assert agent.turn("look")["report"]["turn"] == asked["turn_report"]["turn"]
         agent.withdraw(asked["proposal"], reason="not needed")
-    second = hooked(prompt, **env)
-    assert f"- rows.update ({asked['proposal']}): NOT DONE: not needed" in second.stdout
-    assert "Nothing may be described as done that is not listed as applied." in second.stdout
+    second = prompted("c-1", **env)
+    assert f"- rows.update ({asked['proposal']}): NOT DONE: not needed" in second
+    assert "Nothing may be described as done that is not listed as applied." in second
+
+
+def test_what_ended_since_the_turn_before_is_told_at_the_next_prompt(
+    server: tuple[Path, str], token: str
+) -> None:
+    env = {"PLACET_URL": server[1], "PLACET_TOKEN": token}
+    prompted("c-3", **env)
+    with Placet(server[1], token, session="c-3") as agent:
+        asked = agent.call("rows.update", {"ids": [72]})
+    prompted("c-3", **env)
+    with Placet(server[1], token) as agent:
+        agent.withdraw(asked["proposal"], reason="not needed any more")
+    since = prompted("c-3", **env).partition("Ended since")[2]
+    assert f"{asked['proposal']}): NOT DONE: not needed any more" in since
 
 
 def test_a_stops_hook_sends_the_model_back_once_and_only_for_a_draft(
     server: tuple[Path, str], token: str
 ) -> None:
     env = {"PLACET_URL": server[1], "PLACET_TOKEN": token}
-    event: dict[str, object] = {"session_id": "c-2", "hook_event_name": "UserPromptSubmit"}
-    stop = event | {"hook_event_name": "Stop", "stop_hook_active": False}
-    hooked(event, **env)
-    assert hooked(stop, **env).stdout == ""
+    prompted("c-2", **env)
+    assert stopped("c-2", **env) == {}
     with Placet(server[1], token, session="c-2") as agent:
         draft = agent.call("rows.update", {})
         assert draft["status"] == "draft"
-        assert "<pending>\nNot done" in hooked(event, **env).stdout
-        assert hooked(stop | {"stop_hook_active": True}, **env).stdout == ""
-        said = json.loads(hooked(stop, **env).stdout)
+        assert "<pending>\nNot done" in prompted("c-2", **env)
+        again = STOP | {"session_id": "c-2", "stop_hook_active": True}
+        assert hooked(again, **env) == "", "it was sent back already"
+        said = stopped("c-2", **env)
         assert said["decision"] == "block"
-        assert "There are three ways on." in said["reason"]
-        assert hooked(stop, **env).stdout == ""
+        assert "There are three ways on." in str(said["reason"])
+        assert stopped("c-2", **env) == {}
         [kept] = agent.turn("look")["report"]["pending_drafts"]
         assert agent.discard(kept["draft"])["_verification"]["ok"]
 
@@ -342,27 +404,52 @@ def test_a_stops_hook_sends_the_model_back_once_and_only_for_a_draft(
             {"PLACET_URL": "http://127.0.0.1:9", "PLACET_TOKEN": "x"}, "unreachable", id="down"
         ),
         pytest.param({}, "not_set_up", id="not-set-up"),
+        pytest.param(
+            {"PLACET_URL": "http://placet:seven", "PLACET_TOKEN": "x"}, "bad_url", id="no-address"
+        ),
+        pytest.param(
+            {"PLACET_URL": "http://127.0.0.1:9", "PLACET_TOKEN": "ü"}, "bad_header", id="no-token"
+        ),
     ],
 )
 def test_a_hook_whose_server_is_down_says_that_nothing_is_confirmed(
     env: dict[str, str], code: str
 ) -> None:
-    prompt = hooked({"hook_event_name": "UserPromptSubmit", "session_id": "c"}, **env)
-    assert prompt.exit_code == 0
-    assert prompt.stdout.startswith(f"Placet could not be asked ({code}): nothing is confirmed.")
-    stop = hooked({"hook_event_name": "Stop", "session_id": "c"}, **env)
-    assert stop.exit_code == 0
-    assert "nothing is confirmed" in json.loads(stop.stdout)["systemMessage"]
+    said = prompted("c", **env)
+    assert said.startswith(f"Placet could not be asked ({code}): nothing is confirmed.")
+    stop = stopped("c", **env)
+    assert stop.keys() == {"systemMessage"}
+    assert "nothing is confirmed" in str(stop["systemMessage"])
+
+
+def test_a_server_that_never_answers_confirms_nothing_before_the_hook_is_stopped() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        url = f"http://127.0.0.1:{silent.getsockname()[1]}"
+        said = prompted("c", PLACET_URL=url, PLACET_TOKEN="x")
+    assert said.startswith("Placet could not be asked (unreachable): nothing is confirmed.")
 
 
 def test_a_wrong_token_confirms_nothing_either(server: tuple[Path, str]) -> None:
-    said = hooked(
-        {"hook_event_name": "UserPromptSubmit"}, PLACET_URL=server[1], PLACET_TOKEN="wrong"
-    )
-    assert (said.exit_code, said.stdout[:41]) == (0, "Placet could not be asked (unauthorized):")
+    said = prompted("c", PLACET_URL=server[1], PLACET_TOKEN="wrong")
+    assert said[:41] == "Placet could not be asked (unauthorized):"
 
 
-@pytest.mark.parametrize("event", ["", "[]", "{", '"Stop"', '{"hook_event_name": "SessionStart"}'])
+@pytest.mark.parametrize(
+    "event",
+    [
+        *("", "[]", "{", '"Stop"', "\x00", "[" * 100_000),
+        json.dumps(EVENT | {"hook_event_name": "SessionStart", "source": "compact"}),
+        json.dumps(EVENT | {"hook_event_name": "SubagentStop", "stop_hook_active": False}),
+    ],
+    ids=lambda event: str(event)[-40:] or "nothing",
+)
 def test_an_event_that_is_none_of_ours_is_left_alone(event: str) -> None:
-    said = hooked(event)
-    assert (said.exit_code, said.stdout) == (0, "")
+    assert hooked(event) == ""
+
+
+@pytest.mark.parametrize("session", ["", "s" * 300, "a b", "\n", 7, None], ids=repr)
+def test_a_session_of_no_usable_name_is_answered_all_the_same(
+    server: tuple[Path, str], token: str, session: object
+) -> None:
+    said = hooked(PROMPT | {"session_id": session}, PLACET_URL=server[1], PLACET_TOKEN=token)
+    assert "nothing is confirmed" in said or "Changes this turn" in said

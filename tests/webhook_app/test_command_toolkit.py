@@ -18,6 +18,7 @@ from proposals.tools import BadDeclaration, Tool
 from proposals.upstreams import Heard, Unreached, Unreturned
 from webhook_app.toolkits.command import CommandToolkit
 from webhook_app.toolkits.process import MAX_OUTPUT, Child
+from webhook_app.toolkits.wire import UNCHECKED
 
 pytestmark = pytest.mark.anyio
 
@@ -254,6 +255,12 @@ async def test_only_a_reading_verifies(make: Make, body: str, reading: Reading) 
 async def test_without_a_verify_command_there_is_nothing_to_read_back(make: Make) -> None:
     checked = await verify(make("print('{}')", verify_command=[]))
     assert checked == Checked(Reading.UNVERIFIED, why="nothing to read back")
+
+
+async def test_who_approves_is_told_that_nothing_can_be_read_back(make: Make) -> None:
+    body = "import json; print(json.dumps({'preview': 1, 'warnings': ['slow']}))"
+    assert (await plan(make(body))).warnings == ["slow"]
+    assert (await plan(make(body, verify_command=[]))).warnings == ["slow", UNCHECKED]
 
 
 async def test_each_verb_sees_only_its_own_environment(make: Make) -> None:

@@ -14,7 +14,6 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.running import AGENT, APP, Running, running, signed
-from webhook_app.doors import http
 from webhook_app.doors.operator import operators_app
 
 pytestmark = pytest.mark.anyio
@@ -202,49 +201,6 @@ async def test_an_agent_gets_no_500(
 ) -> None:
     headers = [*CALLER, *([(b"idempotency-key", key)] if key is not None else [])]
     status, said = await call(placet.app, method, path, headers, body, query)
-    assert status < 500, said
-
-
-def operations() -> list[tuple[str, str, dict[str, Any]]]:
-    """Method, path and body's schema of everything that /openapi.json describes."""
-    found, app = [], FastAPI()
-    app.include_router(http.router)
-    for path, item in app.openapi()["paths"].items():
-        for method, said in item.items():
-            content = said.get("requestBody", {}).get("content", {})
-            schema = content.get("application/json", {}).get("schema", {})
-            found.append((method.upper(), path, schema))
-    return found
-
-
-def like(schema: dict[str, Any]) -> st.SearchStrategy[Any]:
-    """Objects with the members that a schema names, right and wrong."""
-    named: dict[str, st.SearchStrategy[Any]] = dict.fromkeys(schema.get("properties", {}), VALUES)
-    if "tool" in named:
-        named["tool"] = st.sampled_from(["rows.update", "rows.read", "no.such"]) | VALUES
-        ids = st.fixed_dictionaries({"ids": st.lists(st.integers(0, 9), max_size=3) | VALUES})
-        named["arguments"] = ids | VALUES
-        named["target"] = VALUES
-    return st.fixed_dictionaries({}, optional=named)
-
-
-DESCRIBED = st.one_of(
-    *(
-        st.tuples(st.just(method), st.just(path), like(schema))
-        for method, path, schema in operations()
-    )
-)
-
-
-@FUZZ
-@given(asked=DESCRIBED, which=st.integers(0, 9))
-async def test_what_the_api_describes_is_answered_without_a_500(
-    placet: Running, asked: tuple[str, str, Any], which: int
-) -> None:
-    method, path, value = asked
-    known = [p.id for p in placet.store.proposals(limit=9)] or ["p_1"]
-    where = path.replace("{proposal}", known[which % len(known)])
-    status, said = await call(placet.app, method, where, CALLER, json.dumps(value).encode())
     assert status < 500, said
 
 

@@ -17,10 +17,13 @@ from webhook_app.cli.program import program
 from webhook_app.mcp_clients import CLIENTS, read, snippet, ungated
 from webhook_app.mcp_clients.jsonc import loads
 from webhook_app.mcp_clients.secrets import HIDDEN, masked, secret_in
+from webhook_app.mcp_clients.snippets import entry
 from webhook_app.mcp_clients.tables import without_tables
-from webhook_app.settings import load
+from webhook_app.settings import Settings, load
+from webhook_app.settings.toml import table
 from webhook_app.toolkits.mcp import McpUpstreams
 
+ROOT = Path(__file__).parents[2]
 SECRET = "hunter2-is-no-token"
 BEARER = "Bearer s3cret-of-the-calendar"
 URL = "https://placet.acme.example"
@@ -386,6 +389,26 @@ def test_a_snippet_is_a_file_with_nothing_ungated(client: Any, tmp_path: Path) -
     assert [one.bridge for one in document.originals()] == [True]
     printed = CliRunner().invoke(program, ["mcp", "snippet", client, "--url", URL]).stdout
     assert text in printed
+
+
+@pytest.mark.parametrize("client", CLIENTS)
+def test_the_snippet_shows_how_a_client_is_spared_destructive_marks(client: Any) -> None:
+    place, text = snippet(client, URL)[-1]
+    assert "only if it refuses tools" in place
+    [(key, names)] = tomllib.loads(text)["server"].items()
+    assert key in Settings.model_fields
+    assert len(names) == 1
+
+
+@pytest.mark.parametrize("page", ["README.md", "docs/gateway.md"])
+@pytest.mark.parametrize("client", CLIENTS)
+def test_the_pages_show_the_entry_that_is_printed(client: Any, page: str) -> None:
+    shown = "".join((ROOT / page).read_text().split())
+    said = entry(client, "https://placet.example.com")
+    if client == "codex":
+        assert "".join("\n".join(table(["mcp_servers", "placet"], said)).split()) in shown
+    else:
+        assert "".join(json.dumps({"placet": said}).split())[1:-1] in shown
 
 
 @pytest.mark.parametrize(

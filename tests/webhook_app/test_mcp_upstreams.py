@@ -365,6 +365,30 @@ async def test_closing_leaves_no_process(tmp_path: Path) -> None:
         os.kill(pid, 0)
 
 
+async def test_a_server_that_goes_on_talking_is_closed_all_the_same(tmp_path: Path) -> None:
+    for times in range(3):
+        folder = tmp_path / str(times)
+        folder.mkdir()
+        async with (
+            asyncio.timeout(60),
+            running(folder, {"cal": TOOLS}, cal={"command": calendar(folder)}) as made,
+        ):
+            told = asyncio.Event()
+            token = PROGRESS.set(_noticing(told))
+            work = asyncio.create_task(made.call("cal.slow", seconds=30, steps=30_000))
+            PROGRESS.reset(token)
+            await told.wait()
+        with pytest.raises((Unreached, Unreturned)):
+            await work
+
+
+def _noticing(told: asyncio.Event) -> Any:
+    async def watch(*_: object) -> None:
+        told.set()
+
+    return watch
+
+
 @pytest.mark.parametrize(
     ("more", "told"),
     [

@@ -16,6 +16,7 @@ from proposals.ports import Checked, Done, Order, Outcome, PlanFailed, Reading, 
 from proposals.tools import BadArguments, BadDeclaration, Tool
 from proposals.upstreams import Heard
 from webhook_app.toolkits.python import PythonToolkit
+from webhook_app.toolkits.wire import UNCHECKED
 
 pytestmark = pytest.mark.anyio
 
@@ -267,6 +268,17 @@ async def test_verify_is_optional(toolkit: PythonToolkit) -> None:
     await toolkit.close()
     write(toolkit.folder, MODULE + VERIFY)
     assert await toolkit.verify(TOOL, order(), 7) == Checked(Reading.CONTRADICTED, why="7")
+
+
+async def test_who_approves_is_told_when_a_module_has_no_verify(toolkit: PythonToolkit) -> None:
+    await toolkit.ready(TOOL)
+    assert UNCHECKED in (await toolkit.plan(TOOL, {})).warnings
+    await toolkit.close()
+    write(toolkit.folder, MODULE + VERIFY)
+    looked = PythonToolkit(toolkit.folder, toolkit.server)
+    await looked.ready(TOOL)
+    assert UNCHECKED not in (await looked.plan(TOOL, {})).warnings
+    await looked.close()
 
 
 async def test_a_warm_process_that_was_killed_while_idle_is_replaced(

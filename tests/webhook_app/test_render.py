@@ -204,6 +204,42 @@ PLANS = st.builds(
 few = settings(max_examples=60)
 
 
+def put(name: str) -> dict[str, Any]:
+    check = {"what": "customers 17, name", "expected": name, "found": name, "ok": True}
+    return {"at": AT["at"], "approved_by": [], "basis": "verified", "checks": [check]}
+
+
+RENAMED = {"what": "customers 17, name", "before": "Ada Bakery", "after": "Ada's Bakery"}
+PUT_BACK = {"what": "customers 17, name", "before": "Ada's Bakery", "after": "Ada Bakery"}
+RENAME: dict[str, Any] = {**TOOL, "name": "db.rename", "effect": "write"}
+DONE_AT_ONCE = replace(
+    P,
+    mode="announce",
+    tool="db.rename",
+    state=State.APPLIED,
+    pinned=pin(RENAME, {"id": 17, "name": "Ada's Bakery"}, Planned(effects=[RENAMED])),
+    behind={"dana": 5},
+    summary="Rename customer 17",
+    said="the owner wrote that it is spelled so",
+    outcome=put("Ada's Bakery"),
+)
+ANNOUNCED = {
+    "announced": DONE_AT_ONCE,
+    "announced-undo": replace(
+        DONE_AT_ONCE,
+        pinned=pin(
+            {**RENAME, "undo": False, "verb": "undo"}, {"id": 17}, Planned(effects=[PUT_BACK])
+        ),
+        summary="Undo: Rename customer 17",
+        said="",
+        undoes="p_0a1b",
+        asked_by={"id": 9, "login": "lee"},
+        outcome=put("Ada Bakery"),
+    ),
+}
+"""What was done without asking anybody, and what a person put back without asking others."""
+
+
 class TestGolden:
     def test_page(self, golden: Golden) -> None:
         golden(body(P, LINKS), "page.md")
@@ -243,6 +279,14 @@ class TestGolden:
             asked_by={"id": 9, "login": "lee"},
         )
         golden(body(undo, LINKS), "page-undo.md")
+
+    @pytest.mark.parametrize("proposal", ANNOUNCED.values(), ids=ANNOUNCED)
+    def test_page_of_what_asked_nobody(
+        self, golden: Golden, request: pytest.FixtureRequest, proposal: Proposal
+    ) -> None:
+        name = request.node.callspec.id
+        whole = f"{title(proposal)}\n\n{body(proposal, LINKS)}"
+        golden(f"{whole}\n---\n\n{outcome_comment(proposal, LINKS)}", f"page-{name}.md")
 
     def test_page_when_nobody_can_approve(self, golden: Golden) -> None:
         golden(body(replace(P, policy=""), LINKS), "page-no-rule.md")
@@ -493,13 +537,22 @@ def test_people_are_named_when_they_are_known() -> None:
     assert "**Can still approve:** `@noor`." in check(seen, LINKS, counts, NOW).summary
 
 
-@pytest.mark.parametrize("guarded", [True, False, None])
+@pytest.mark.parametrize(
+    ("guarded", "weakness", "line"),
+    [
+        pytest.param(True, "", "", id="reviewed"),
+        pytest.param(False, "no review", "- **Weak spot:** no review\n", id="not-reviewed"),
+        pytest.param(None, "no way", "- **Not sure:** no way\n", id="nobody-can-tell-and-why"),
+        pytest.param(None, "", "", id="nobody-can-tell"),
+    ],
+)
 def test_a_policy_that_nobody_need_review_is_a_weak_spot_where_it_is_known(
-    *, guarded: bool | None
+    *, guarded: bool | None, weakness: str, line: str
 ) -> None:
-    seen = replace(P, policy_guarded=guarded)
+    seen = replace(P, policy_guarded=guarded, policy_weakness=weakness)
     for text in (body(seen, LINKS), check(seen, LINKS, None, NOW).summary):
-        assert ("can change `.github/placet.yml` without a review" in text) is (guarded is False)
+        assert line in text
+        assert ("Weak spot" in text or "Not sure" in text) is bool(line)
 
 
 def test_a_rule_for_other_agents_says_that_nobody_can_approve() -> None:

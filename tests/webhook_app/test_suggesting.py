@@ -202,6 +202,30 @@ async def test_the_flag_of_the_filesystem_server_is_found(
     assert reads & {"write_file", "edit_file", "create_directory", "move_file"} == set()
 
 
+async def test_a_server_at_an_address_is_asked_like_any_other(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CAL_TOKEN", "Bearer s3cret")
+    process = await asyncio.create_subprocess_exec(
+        *calendar(tmp_path, http=True), stdout=asyncio.subprocess.PIPE, env={"TOKEN": "s3cret"}
+    )
+    assert process.stdout is not None
+    try:
+        url = f"http://127.0.0.1:{int(await process.stdout.readline())}/mcp"
+        text = await _in_thread("--header", "Authorization=CAL_TOKEN", url)
+    finally:
+        process.kill()
+        await process.wait()
+    made = tomllib.loads(confirmed(text))
+    assert made["upstream"]["calendar"] == {
+        "url": url,
+        "headers_env": {"Authorization": "CAL_TOKEN"},
+    }
+    assert made["tool"]["calendar"]["create_event"]["effect"] == "write"
+    assert "s3cret" not in text
+    assert calls(tmp_path) == []
+
+
 async def test_tools_that_cannot_be_used_are_named_with_the_reason() -> None:
     text = await _in_thread("--", *hostile())
     assert "## twice cannot be used: the server lists two tools of this name." in text

@@ -23,7 +23,7 @@ from proposals.tools import BadArguments
 from proposals.transcript import Result, Use
 from webhook_app.client import (
     Action,
-    AsyncPlacet,
+    Awaited,
     PlacetError,
     StillWaiting,
     not_confirmed,
@@ -40,7 +40,7 @@ _EVERY = 0.5  # seconds between looks at a proposal that a model waits for
 class Desk:
     """What one conversation of an agent has before it; `placet` is within its session."""
 
-    def __init__(self, placet: AsyncPlacet) -> None:
+    def __init__(self, placet: Awaited) -> None:
         self.placet = placet
         self._tools: dict[str, Mapping[str, Any]] = {}
 

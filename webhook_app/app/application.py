@@ -75,7 +75,8 @@ def create_app(
     app = FastAPI(
         title="Placet", version=version("placet"), lifespan=lifespan, docs_url=None, redoc_url=None
     )
-    for door in (webhook, http, pages):
+    app.router.routes.insert(0, webhook.ROUTE)
+    for door in (http, pages):
         app.include_router(door.router)
     app.router.routes.append(Route(PATH, entrance))
     answer_problems(app)
@@ -130,7 +131,7 @@ async def _hall(
         listen=upstreams.listen,
         ask=upstreams.ask,
     )
-    stack.push_async_callback(_cancel, hall.tasks)
+    stack.push_async_callback(_finish, hall)
     return hall
 
 
@@ -146,9 +147,17 @@ async def _worker(
         )  # fmt: skip
         fetch = here.watched(missed.fetch)
     worker = Worker(ports, settings.app_id, fetch, POLL if poll else SWEEP)
+    worker.patience = settings.shutdown_wait
     task = asyncio.create_task(worker.run())
     stack.push_async_callback(_cancel, {task})
     return worker
+
+
+async def _finish(hall: Hall) -> None:
+    """Stop what the doors have begun; a change that is running may end first, for a while."""
+    if hall.ports.lines.running and hall.tasks:
+        await asyncio.wait(set(hall.tasks), timeout=hall.settings.shutdown_wait.total_seconds())
+    await _cancel(hall.tasks)
 
 
 async def _cancel(tasks: Collection[asyncio.Task[Any]]) -> None:

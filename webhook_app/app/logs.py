@@ -1,7 +1,8 @@
-"""The log: one JSON object a line on stderr, so that no text of an agent can forge a line."""
+"""The log: one JSON object a line, so that no text of an agent can forge a line."""
 
 import logging
 import sys
+from typing import TextIO
 
 import structlog
 from structlog.typing import Processor
@@ -14,14 +15,14 @@ _SHARED: list[Processor] = [
 _JSON = structlog.processors.JSONRenderer()
 
 
-def configure() -> None:
-    """Send our own lines and those of the libraries to stderr; escaped beyond ASCII."""
+def configure(to: TextIO = sys.stderr) -> None:
+    """Send our own lines and those of the libraries there; escaped beyond ASCII."""
     structlog.configure(
         processors=[*_SHARED, _JSON],
-        logger_factory=structlog.PrintLoggerFactory(sys.stderr),
+        logger_factory=structlog.PrintLoggerFactory(to),
         cache_logger_on_first_use=True,
     )
-    handler = logging.StreamHandler(sys.stderr)
+    handler = logging.StreamHandler(to)
     handler.setFormatter(
         structlog.stdlib.ProcessorFormatter(
             foreign_pre_chain=_SHARED,

@@ -36,9 +36,9 @@ async def toolbox(stack: AsyncExitStack, config: Config) -> tuple[Runner, Catalo
     toolkits: dict[str, Toolkit] = {**own}
     runner = Runner(toolkits)
     stack.push_async_callback(runner.close)
-    catalog = Catalog.of(await asyncio.gather(*(_ready(own, t) for t in config.tools.list())))
+    catalog = Catalog.of(await asyncio.gather(*(_ready(own, t) for t in config.tools.whole())))
     # A recipe may read by a tool of any kind, so its toolkit needs the runner that runs it.
-    recipes = RecipeToolkit({"mcp": mcp, "http": http}, catalog.find, runner.read)
+    recipes = RecipeToolkit({"mcp": mcp, "http": http}, catalog.reach, runner.read)
     toolkits |= {"mcp": recipes, "http": recipes}
     await mcp.start(catalog)
     return runner, catalog, mcp

@@ -1,14 +1,26 @@
 """`placet mcp`: what an agent's MCP client starts to reach the gateway, with one token only."""
 
 import os
+from typing import Any
 
 import typer
+from typer.core import TyperGroup
 
 from .asking import server
 from .importing import import_client, print_snippet
 from .say import give_up
+from .trying import try_it
+
+
+class _Mcp(TyperGroup):
+    """`placet mcp --try` is `placet mcp try`: a group cannot take a server's command itself."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        return super().parse_args(ctx, ["try", *args[1:]] if args[:1] == ["--try"] else args)
+
 
 mcp = typer.Typer(
+    cls=_Mcp,
     help="Serve the gateway's tools on stdin and stdout, for an agent's MCP client.",
     invoke_without_command=True,
 )
@@ -30,5 +42,6 @@ def bridge(context: typer.Context) -> None:
     anyio.run(relay, url, token, os.environ.get("CLAUDE_CODE_SESSION_ID"))
 
 
+mcp.command("try")(try_it)
 mcp.command("import")(import_client)
 mcp.command("snippet")(print_snippet)

@@ -18,6 +18,8 @@ hook = typer.Typer(help="Commands for the hooks of agents' programs.", no_args_i
 
 _MOST = 9_000
 """Characters of context that arrive whole."""
+_SECONDS = 10.0
+"""How long an answer may take: after 30 the hook itself is stopped, and nothing is told."""
 
 
 @hook.callback()
@@ -63,14 +65,15 @@ def _asked(action: Literal["open", "guard"], event: Mapping[str, Any]) -> Mappin
     if not (url and token):
         raise PlacetError("not_set_up", "PLACET_URL and PLACET_TOKEN are not set.")
     said = event.get("session_id")
-    with Placet(url, token, session=said if isinstance(said, str) else None) as placet:
+    session = said if isinstance(said, str) else None
+    with Placet(url, token, session=session, timeout=_SECONDS) as placet:
         return read_facts(placet.turn(action))
 
 
 def _event(data: bytes) -> Mapping[str, Any]:
     try:
         found = json.loads(data)
-    except ValueError:
+    except (ValueError, RecursionError):
         found = None
     return found if isinstance(found, dict) else {}
 

@@ -14,11 +14,8 @@ from .operators import ConfigOption, call
 from .say import AsJson, give_up, print_json
 
 WHERE = Path(".github/placet.yml")
-_GUARDED = {
-    True: "GitHub asks for a review before it can be changed.",
-    False: "warning: whoever can push to its default branch can change it without a review.",
-    None: "Nobody can tell whether changing it needs a review; look at the branch's protection.",
-}
+_GUARDED = "GitHub asks for a review before it can be changed."
+_UNKNOWN = "Nobody can tell whether changing it needs a review; look at the branch's protection."
 policy = typer.Typer(no_args_is_help=True, help="Check and test a policy before it is live.")
 
 
@@ -57,7 +54,7 @@ def validate(
     said = f", {len(warnings)} to think about" if warnings else ""
     typer.echo(printable(f"{file}: this policy can be used ({rules}{said}).", 500))
     for one in live:
-        typer.echo(printable(_live(one), 700))
+        typer.echo(printable(_live(one), 2000))
 
 
 def _live(one: dict[str, Any]) -> str:
@@ -65,7 +62,9 @@ def _live(one: dict[str, Any]) -> str:
     where = f"repository {one['name']} ({one['id']})"
     if one["problem"]:
         return f"{where}: {one['problem']}."
-    return f"{where}: its policy can be used ({one['rules']} rules). {_GUARDED[one['guarded']]}"
+    weak = f"warning: {one['weakness']}." if one["weakness"] else _UNKNOWN
+    guard = _GUARDED if one["guarded"] else weak
+    return f"{where}: its policy can be used ({one['rules']} rules). {guard}"
 
 
 @policy.command("test")

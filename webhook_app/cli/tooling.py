@@ -20,6 +20,15 @@ from .say import AsJson, give_up, print_json, print_rows, say
 tools = typer.Typer(
     invoke_without_command=True, help="List the declared tools, or prepare others for it."
 )
+ServerArgument = Annotated[
+    list[str], typer.Argument(help="The server's command, after --, or its URL.")
+]
+EnvOption = Annotated[
+    list[str] | None, typer.Option(help="NAME: a variable of yours that the server gets.")
+]
+HeaderOption = Annotated[
+    list[str] | None, typer.Option(help="HEADER=NAME: sent to the URL, from that variable.")
+]
 PATIENCE = 300.0  # seconds for a preview and the reads around it
 WAIT = 60.0
 
@@ -51,16 +60,10 @@ def listed(config: ConfigOption = None, as_json: AsJson = False) -> None:  # noq
 
 @tools.command("suggest")
 def suggest(
-    server: Annotated[
-        list[str], typer.Argument(help="The server's command, after --, or its URL.")
-    ],
+    server: ServerArgument,
     name: Annotated[str, typer.Option(help="What to call the upstream.")] = "",
-    env: Annotated[
-        list[str] | None, typer.Option(help="NAME: a variable of yours that the server gets.")
-    ] = None,
-    header: Annotated[
-        list[str] | None, typer.Option(help="HEADER=NAME: sent to the URL, from that variable.")
-    ] = None,
+    env: EnvOption = None,
+    header: HeaderOption = None,
     out: Annotated[Path | None, typer.Option(help="A new file, instead of stdout.")] = None,
 ) -> None:
     """Write a start for placet.toml from what a server lists; nothing in it is in force.
@@ -71,7 +74,7 @@ def suggest(
 
     # What cannot be used stands in the file, with the reason.
     logging.getLogger("placet").addHandler(logging.NullHandler())
-    upstream = _upstream(server, env or [], header or [])
+    upstream = upstream_of(server, env or [], header or [])
     try:
         listing = asyncio.run(suggesting.listed(upstream, Path.cwd(), os.environ))
         called = _called(name or suggesting.named(listing))
@@ -135,7 +138,8 @@ def _print(said: dict[str, Any], *, as_json: bool) -> None:
         say(f"  {'CHANGED' if name in said['changed'] else 'the same'}  {name}")
 
 
-def _upstream(server: list[str], env: list[str], header: list[str]) -> Upstream:
+def upstream_of(server: list[str], env: list[str], header: list[str]) -> Upstream:
+    """The server that words of the command line name; gives up when they name none."""
     try:
         headers = dict(one.split("=", 1) for one in header)
         if len(server) == 1 and server[0].startswith(("http://", "https://")):

@@ -1,15 +1,12 @@
 """`placet traps`: what weak models do, done on purpose to a whole Placet on this machine."""
 
-from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from .announced import announced
 from .say import give_up
-
-GROUP = "placet.commands"
-_MISSING = "the traps are not installed. Run: pip install 'placet[sandbox,mcp]'"
 
 
 def traps(
@@ -28,10 +25,4 @@ def traps(
     """
     if bool(base_url) != bool(model):
         give_up("--base-url and --model go together: where the model is, and what it is called.")
-    try:
-        # The traps stand above the server, so it cannot import them: they announce themselves.
-        [found] = entry_points(group=GROUP, name="traps")
-        run = found.load()
-    except (ValueError, ModuleNotFoundError):
-        give_up(_MISSING)
-    run(base_url, model, runs, job or [], keep)
+    announced("traps", "the traps are")(base_url, model, runs, job or [], keep)

@@ -9,9 +9,10 @@ AsyncPlacet asks the same, and every answer is awaited.
 """
 
 from .asking import Action, Asking
-from .awaited import AsyncPlacet
+from .awaited import AsyncPlacet, Awaited
 from .direct import Placet
 from .facts import not_confirmed, read_facts
+from .presently import Presently, at_once
 from .requests import OVER, PlacetError, StillWaiting
 
 __all__ = [
@@ -19,9 +20,12 @@ __all__ = [
     "Action",
     "Asking",
     "AsyncPlacet",
+    "Awaited",
     "Placet",
     "PlacetError",
+    "Presently",
     "StillWaiting",
+    "at_once",
     "not_confirmed",
     "read_facts",
 ]

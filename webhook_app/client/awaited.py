@@ -1,6 +1,7 @@
 """The client whose answers are awaited."""
 
 import asyncio
+from abc import abstractmethod
 from collections.abc import Awaitable
 from types import TracebackType
 from typing import Any, Self
@@ -8,11 +9,22 @@ from typing import Any, Self
 import httpx
 
 from .asking import Asking
-from .requests import Patience, Request, connection, read, unreached
+from .requests import SECONDS, Patience, Request, connection, read, unreached
 
 
-class AsyncPlacet(Asking[Awaitable[dict[str, Any]], Awaitable[list[dict[str, Any]]]]):
-    """One agent's access to one server; `session` names its conversation, whose turns are told."""
+class Awaited(Asking[Awaitable[dict[str, Any]], Awaitable[list[dict[str, Any]]]]):
+    """One agent's access to one server, whichever way its answers come to be awaited."""
+
+    @abstractmethod
+    async def wait(self, proposal: str, timeout: float, *, every: float = 2.0) -> dict[str, Any]:  # noqa: ASYNC109 (how long a person may take)
+        """Ask until it is over, `every` so many seconds; StillWaiting after `timeout` seconds."""
+
+
+class AsyncPlacet(Awaited):
+    """One agent's access to one server; `session` names its conversation, whose turns are told.
+
+    `timeout`: how many seconds an answer may take.
+    """
 
     def __init__(
         self,
@@ -20,10 +32,11 @@ class AsyncPlacet(Asking[Awaitable[dict[str, Any]], Awaitable[list[dict[str, Any
         token: str,
         *,
         session: str | None = None,
+        timeout: float = SECONDS,
         transport: httpx.AsyncBaseTransport | None = None,
     ) -> None:
         self._session = session
-        self._http = httpx.AsyncClient(**connection(url, token), transport=transport)
+        self._http = httpx.AsyncClient(**connection(url, token, timeout), transport=transport)
 
     async def __aenter__(self) -> Self:
         return self

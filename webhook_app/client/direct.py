@@ -7,11 +7,14 @@ from typing import Any, Self
 import httpx
 
 from .asking import Asking
-from .requests import Patience, Request, connection, read, unreached
+from .requests import SECONDS, Patience, Request, connection, read, unreached
 
 
 class Placet(Asking[dict[str, Any], list[dict[str, Any]]]):
-    """One agent's access to one server; `session` names its conversation, whose turns are told."""
+    """One agent's access to one server; `session` names its conversation, whose turns are told.
+
+    `timeout`: how many seconds an answer may take.
+    """
 
     def __init__(
         self,
@@ -19,10 +22,11 @@ class Placet(Asking[dict[str, Any], list[dict[str, Any]]]):
         token: str,
         *,
         session: str | None = None,
+        timeout: float = SECONDS,
         transport: httpx.BaseTransport | None = None,
     ) -> None:
         self._session = session
-        self._http = httpx.Client(**connection(url, token), transport=transport)
+        self._http = httpx.Client(**connection(url, token, timeout), transport=transport)
 
     def __enter__(self) -> Self:
         return self

@@ -53,14 +53,14 @@ class Request:
         return said
 
 
-def connection(url: str, token: str) -> dict[str, Any]:
+def connection(url: str, token: str, timeout: float) -> dict[str, Any]:
     """Say what either of httpx's clients needs to know of a server; PlacetError."""
     headers = header("Authorization", f"Bearer {token}")
     try:
         base = httpx.URL(url.rstrip("/") + "/v1/")
     except httpx.InvalidURL as error:
         raise PlacetError("bad_url", f"{error}.", "It begins with https://.") from None
-    return {"base_url": base, "headers": headers, "timeout": SECONDS}
+    return {"base_url": base, "headers": headers, "timeout": timeout}
 
 
 def header(name: str, text: str | None) -> dict[str, str]:

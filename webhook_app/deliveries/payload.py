@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from typing import Annotated, Any, NoReturn
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, WrapValidator
+from pydantic_core import from_json
 
 
 class NotADelivery(ValueError):
@@ -161,16 +162,29 @@ def _refuse(name: str) -> NoReturn:
 
 def payload(body: bytes | str) -> Payload:
     """Read a body; NotADelivery when it is not a JSON object, and nothing else ever."""
+    whole = _quickly(body)
+    if not isinstance(whole, dict):
+        raise NotADelivery("not_an_object", "the body is JSON, but not an object")
+    return Payload.model_validate(whole)
+
+
+def _quickly(body: bytes | str) -> Any:
+    """Read in half the time of `json`; what this reader refuses, `json` reads or says why not."""
+    try:
+        return from_json(body, allow_inf_nan=False)
+    except ValueError:
+        return _exactly(body)
+
+
+def _exactly(body: bytes | str) -> Any:
+    """Read as Python's own library does; it takes lone surrogates, which GitHub has sent."""
     try:
         text = body.decode() if isinstance(body, bytes) else body
     except UnicodeDecodeError:
         raise NotADelivery("not_utf8", "the body is not UTF-8") from None
     try:
-        whole = json.loads(text, parse_constant=_refuse)
+        return json.loads(text, parse_constant=_refuse)
     except RecursionError:
         raise NotADelivery("too_deep", "the body is nested too deeply to be read") from None
     except ValueError:  # also whole numbers of more than 4300 digits
         raise NotADelivery("not_json", "the body is not JSON") from None
-    if not isinstance(whole, dict):
-        raise NotADelivery("not_an_object", "the body is JSON, but not an object")
-    return Payload.model_validate(whole)

@@ -13,6 +13,7 @@ from proposals.calls import Call, ConfirmationRequired, Denied, Status, deny_des
 from proposals.flow import Refusal, token_for
 from proposals.gate import Gate
 from proposals.lifecycle import State
+from proposals.likeness import Imitates, genuine
 from proposals.plan import Proposal
 from proposals.registry import Registry
 from proposals.tools import BadArguments, printable
@@ -75,6 +76,11 @@ async def called(here: Hall, call: Call) -> Came:
     except (Denied, Refusal) as error:
         refused(here, call, error.code, str(error), error.hint)
         raise
+    try:
+        genuine([heard.value, heard.error])
+    except Imitates as error:
+        _log.warning("imitation", agent=call.agent, tool=printable(call.tool, 80), mark=error.mark)
+        return Came(reported(here, scope_of(call), answer.imitating(call.tool, str(error))))
     return Came(answer.read(call.tool, heard.value, heard.error), heard)
 
 

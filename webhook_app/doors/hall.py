@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Annotated, Any, Protocol
+from urllib.parse import urlsplit
 
 from fastapi import Depends, Request
 from starlette.requests import ClientDisconnect
@@ -19,6 +20,8 @@ from webhook_app.settings import Settings
 from .intake import Intake
 from .metrics import Metrics
 from .problem import Problem
+
+_LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
 
 
 class Waker(Protocol):
@@ -98,7 +101,11 @@ def token_hash(token: str) -> str:
 
 
 def agent(request: Request, here: Annotated[Hall, Depends(hall)]) -> Agent:
-    """Tell which agent calls, by its bearer token; the refusal never says what was wrong."""
+    """Tell which agent calls, by its bearer token; the refusal never says what was wrong.
+
+    What a page of another site has a browser send is refused, at every door of agents.
+    """
+    _own_page(request, here.settings.url)
     scheme, _, token = request.headers.get("authorization", "").partition(" ")
     known = here.store.agent_by_token(token_hash(token)) if scheme.lower() == "bearer" else None
     if known is None or not token:
@@ -110,6 +117,22 @@ def agent(request: Request, here: Annotated[Hall, Depends(hall)]) -> Agent:
             headers={"WWW-Authenticate": 'Bearer realm="placet"'},
         )
     return known
+
+
+def _own_page(request: Request, own: str) -> None:
+    """Refuse a request whose page is of another site; programs send no Origin."""
+    origin = request.headers.get("origin")
+    if origin is None or origin == "://".join(urlsplit(own)[:2]) or _is_here(origin):
+        return
+    hint = "Ask from a program, or from a page of the server's own address."
+    raise Problem(403, "foreign_origin", "A page of another site sent the request.", hint)
+
+
+def _is_here(origin: str) -> bool:
+    try:
+        return urlsplit(origin).hostname in _LOOPBACK
+    except ValueError:
+        return False
 
 
 async def body(request: Request, limit: int) -> bytes:

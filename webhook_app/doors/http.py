@@ -27,10 +27,11 @@ from .calling import called, held, named
 from .hall import Caller, Hall, Here, body, is_json
 from .offering import description
 from .planned import in_time, planned, still_planning
-from .problem import Problem
+from .problem import DESCRIBED, Problem
+from .shape import CALL
 from .turning import Action, discarded, kept, recorded, reported, scope_of, turned
 
-router = APIRouter(prefix="/v1", tags=["proposals"])
+router = APIRouter(prefix="/v1", tags=["proposals"], responses=DESCRIBED)
 _log = structlog.get_logger("placet")
 
 
@@ -76,7 +77,14 @@ def _takes(model: type[BaseModel]) -> dict[str, Any]:
     return {"requestBody": {"content": content}}
 
 
-@router.post("/proposals", openapi_extra=_takes(Asking))
+def _gives(*statuses: int) -> dict[int | str, dict[str, Any]]:
+    """Describe the answer about one proposal, for /openapi.json."""
+    words = {200: "How it stands.", 202: "It is still being planned: ask for it later."}
+    content = {"application/json": {"schema": CALL}}
+    return {n: {"description": words[n], "content": content} for n in statuses}
+
+
+@router.post("/proposals", openapi_extra=_takes(Asking), responses=_gives(200, 202))
 async def propose(request: Request, here: Here, caller: Caller) -> JSONResponse:
     """Ask for one call. It is planned and pinned, not done: 200, or 202 while it still plans.
 
@@ -95,7 +103,7 @@ async def propose(request: Request, here: Here, caller: Caller) -> JSONResponse:
     return JSONResponse(recorded(here, made, said), status_code=status_code)
 
 
-@router.post("/calls", openapi_extra=_takes(Calling))
+@router.post("/calls", openapi_extra=_takes(Calling), responses=_gives(200))
 async def call(request: Request, here: Here, caller: Caller) -> dict[str, Any]:
     """Call a tool: a read is done at once, anything else is proposed and waits for people.
 
@@ -149,7 +157,7 @@ def proposals(
     return {"proposals": [answer(p) for p in found]}
 
 
-@router.get("/proposals/{proposal}")
+@router.get("/proposals/{proposal}", responses=_gives(200))
 def status(proposal: str, request: Request, here: Here, caller: Caller) -> dict[str, Any]:
     """Tell how a proposal stands, with its last verdict and its receipt."""
     found = details(_own(here, caller, proposal), here.settings.url)
@@ -162,7 +170,9 @@ async def explanation(proposal: str, here: Here, caller: Caller) -> dict[str, An
     return await flow.explanation(here.ports, _own(here, caller, proposal))
 
 
-@router.post("/proposals/{proposal}/withdraw", openapi_extra=_takes(TakingBack))
+@router.post(
+    "/proposals/{proposal}/withdraw", openapi_extra=_takes(TakingBack), responses=_gives(200)
+)
 async def withdraw(proposal: str, request: Request, here: Here, caller: Caller) -> dict[str, Any]:
     """Take a proposal back; nothing of it is done any more."""
     why = (await _read(request, TakingBack, empty=True)).reason
@@ -172,7 +182,9 @@ async def withdraw(proposal: str, request: Request, here: Here, caller: Caller) 
     return reported(here, _scope(request, caller), details(ended, here.settings.url))
 
 
-@router.post("/proposals/{proposal}/undo", openapi_extra=_takes(TakingBack))
+@router.post(
+    "/proposals/{proposal}/undo", openapi_extra=_takes(TakingBack), responses=_gives(200, 202)
+)
 async def undo(proposal: str, request: Request, here: Here, caller: Caller) -> JSONResponse:
     """Ask for taking back what a proposal did: a new proposal, which needs its own approvals.
 

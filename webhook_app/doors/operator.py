@@ -151,7 +151,7 @@ def _standing(here: Hall, tool: Tool) -> dict[str, Any]:
 async def policies(here: Here) -> dict[str, Any]:
     """Tell of each governing repository how its policy stands, read from GitHub just now.
 
-    `guarded`: whether changing it needs a review; null when nobody can tell.
+    `guarded`: whether changing it needs a review, null when nobody can tell; `weakness`: why not.
     """
     repositories = sorted(here.ports.repositories.items())
     return {"policies": [await _policy(here, name, id_) for name, id_ in repositories]}
@@ -162,10 +162,12 @@ async def _policy(here: Hall, name: str, repository: int) -> dict[str, Any]:
         file = await here.ports.forge.policy(repository)
     except ForgeError as error:
         problem = f"GitHub did not show it: {error}"
-        return {"name": name, "id": repository, "problem": problem, "rules": 0, "guarded": None}
+        unknown = {"rules": 0, "guarded": None, "weakness": ""}
+        return {"name": name, "id": repository, "problem": problem, **unknown}
     found = source("current", file)
     rules = len(found.policy.rules) if found.policy else 0
-    said = {"problem": found.problem or None, "rules": rules, "guarded": file.guarded}
+    guard = {"guarded": file.guarded, "weakness": file.weakness}
+    said = {"problem": found.problem or None, "rules": rules, **guard}
     return {"name": name, "id": repository, **said}
 
 

@@ -166,7 +166,7 @@ async def _steady(here: Hall, tool: Tool, arguments: JSON, looks: Sequence[Look]
 async def _watched(
     here: Hall, tool: Tool, arguments: JSON, looks: Sequence[Look]
 ) -> Sequence[Seen]:
-    eyes = Eyes(here.catalog.find, here.ports.runner.read)
+    eyes = Eyes(here.catalog.reach, here.ports.runner.read)
     seen = await watched(eyes, tool, arguments, looks)
     for one in seen:
         if one.unclear:

@@ -15,6 +15,25 @@ from proposals.flow import Refusal
 from proposals.lifecycle import IllegalMoveError
 from proposals.store import StoreStopped
 
+_WORD = {"type": "string"}
+DESCRIBED: dict[int | str, dict[str, Any]] = {
+    "default": {
+        "description": "It is not taken: `code` is stable, `hint` says what to do.",
+        "content": {
+            "application/problem+json": {
+                "schema": {
+                    "type": "object",
+                    "properties": {
+                        **dict.fromkeys(("type", "title", "code", "detail", "hint"), _WORD),
+                        "status": {"type": "integer", "minimum": 400, "maximum": 599},
+                    },
+                    "required": ["type", "title", "status", "code", "detail", "hint"],
+                }
+            }
+        },
+    }
+}
+"""How a problem is described in /openapi.json, for every operation."""
 _log = structlog.get_logger("placet")
 
 

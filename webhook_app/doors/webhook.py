@@ -11,8 +11,9 @@ import re
 from collections.abc import Awaitable, Iterable
 
 import structlog
-from fastapi import APIRouter, Request
+from fastapi import Request
 from fastapi.responses import JSONResponse
+from starlette.routing import Route
 
 from proposals.store import Delivery
 from webhook_app.deliveries import NotADelivery, read_owned
@@ -20,7 +21,6 @@ from webhook_app.deliveries import NotADelivery, read_owned
 from .hall import Hall, body, hall, is_json
 from .problem import Problem
 
-router = APIRouter()
 DEADLINE = 10.0  # seconds
 _log = structlog.get_logger("placet")
 _SIGNATURE = re.compile(r"sha256=([0-9a-f]{64})")
@@ -63,8 +63,8 @@ async def webhook(request: Request) -> JSONResponse:
     return JSONResponse({"status": status}, status_code=202)
 
 
-# A plain route: nothing here is for FastAPI to read, and under load its reading is felt.
-router.add_route("/webhook", webhook, methods=["POST"], include_in_schema=False)
+ROUTE = Route("/webhook", webhook, methods=["POST"], include_in_schema=False)
+"""A plain route: nothing here is for FastAPI to read, and under load its reading is felt."""
 
 
 def _delivery(request: Request, here: Hall, raw: bytes) -> tuple[Delivery, int | None]:

@@ -27,10 +27,13 @@ def check_body(view: CheckView) -> dict[str, Any]:
 
 
 async def find_check(
-    repo: Repository, head: str, proposal: str, name: str = CHECK
+    repo: Repository, head: str, proposal: str, name: str | None = CHECK
 ) -> CheckRun | None:
-    """Our own check run of a proposal on a commit, the oldest if there were two."""
-    query = {"check_name": name, "filter": "all"}
+    """Our own check run of a proposal on a commit, the oldest if there were two.
+
+    `name`: None when it is not known what it is called.
+    """
+    query = {"filter": "all"} | ({"check_name": name} if name else {})
     found: list[CheckRun] = []
     parts = ("commits", head, "check-runs")
     async for page in pages(lambda step: repo.ask("GET", *parts, query=step), query):

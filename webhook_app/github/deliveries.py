@@ -1,6 +1,6 @@
 """GitHub's own log of what it delivered to the App, read with the App's key."""
 
-from collections.abc import Collection
+from collections.abc import AsyncIterator, Collection
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import partial
@@ -13,6 +13,7 @@ from .shapes import Delivery, Sent
 
 BEFORE = timedelta(hours=1)
 MOST = 200
+PRESS = ("check_run", "requested_action")
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,27 +24,35 @@ class DeliveryLog:
 
     async def since(self, moment: datetime) -> list[Delivery]:
         """All attempts from this moment on, newest first."""
-        found: list[Delivery] = []
+        return [entry async for page in self._back_to(moment) for entry in page]
+
+    async def _back_to(self, moment: datetime) -> AsyncIterator[list[Delivery]]:
+        """The log page by page, newest first, without what is older than this moment."""
         path = route("app", "hook", "deliveries")
         ask = partial(self.client.app, "GET", path)
         async for page in pages(ask, most=MOST):
             entries = page.read(list[Delivery])
-            found += [entry for entry in entries if entry.delivered_at >= moment]
+            yield [entry for entry in entries if entry.delivered_at >= moment]
             if not entries or entries[-1].delivered_at < moment:
                 break
-        return found
 
     async def first_sent(self, guids: Collection[str], near: datetime) -> dict[str, datetime]:
         """When each of these button presses was first sent, of those the log shows.
 
-        `near`: about when the earliest of them arrived here.
+        `near`: about when the earliest of them arrived here. Nothing older is read once the first
+        attempt of each was seen, which GitHub tells from the repeated ones.
         """
         sent: dict[str, datetime] = {}
-        for entry in await self.since(near - BEFORE):
-            press = (entry.event, entry.action) == ("check_run", "requested_action")
-            if press and entry.guid in guids:
-                at = entry.delivered_at.astimezone(UTC)
-                sent[entry.guid] = min(at, sent.get(entry.guid, at))
+        missing = set(guids)
+        async for page in self._back_to(near - BEFORE):
+            for entry in page:
+                if entry.guid in guids and (entry.event, entry.action) == PRESS:
+                    at = entry.delivered_at.astimezone(UTC)
+                    sent[entry.guid] = min(at, sent.get(entry.guid, at))
+                    if not entry.redelivery:
+                        missing.discard(entry.guid)
+            if not missing:
+                break
         return sent
 
     async def payload(self, delivery: int) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """Looking at a proposal on GitHub: what is true right now, and what could not be read."""
 
 import asyncio
-from collections.abc import Awaitable, Mapping, Sequence
+from collections.abc import Awaitable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from types import MappingProxyType
@@ -68,25 +68,20 @@ class Looking:
             access = await self.people([v for v in told if v.stance is Stance.BLOCK], access)
         unreadable = ("the list of reviews",) if isinstance(reviews, ForgeError) else ()
         sight = self._sight(pull, told, access, unreadable, skew)
-        more = pull.comments.total_count > self.expected(voices)
-        return await self.overheard(sight) if more else sight
+        shown = pull.conversation()
+        return await self.overheard(sight, await self.conversation() if shown is None else shown)
 
-    def expected(self, voices: Sequence[Voice]) -> int:
-        """How many comments the page has when nobody but us wrote any that was not delivered."""
-        ours = self.proposal.at.announced is not None
-        return ours + sum(stands(v) for v in voices if v.surface is Surface.COMMENT)
+    async def conversation(self) -> list[Comment] | ForgeError:
+        """The comments since the opening, or why they can't be read."""
+        opened = self.proposal.at.opened.strftime("%Y-%m-%dT%H:%M:%SZ")
+        where = ("issues", self.proposal.at.number, "comments")
+        return await tried(self.page.every(Comment, *where, since=opened))
 
-    async def overheard(self, sight: Sight) -> Sight:
+    async def overheard(self, sight: Sight, comments: list[Comment] | ForgeError) -> Sight:
         """With the commands in the conversation that no delivery told of, and their authors.
 
         They grant nothing: a yes is answered, a no holds things up until its delivery comes.
         """
-        comments = await tried(
-            self.page.every(
-                Comment, "issues", self.proposal.at.number, "comments",
-                since=self.proposal.at.opened.strftime("%Y-%m-%dT%H:%M:%SZ"),
-            )
-        )  # fmt: skip
         if isinstance(comments, ForgeError):
             return replace(sight, unreadable=(*sight.unreadable, "the list of comments"))
         known = {voice.key for voice in sight.voices}
@@ -96,27 +91,15 @@ class Looking:
 
     async def look(self, voices: Sequence[Voice]) -> Sight:
         """`glance`, the policy, and whether comments and button presses still stand."""
-        sight, policy, confirmed = await asyncio.gather(
-            tried(self.glance(voices)), tried(policy_file(self.repo)), self._confirmed(voices)
+        sight, policy, pressed, commented = await asyncio.gather(
+            tried(self.glance(voices)),
+            tried(policy_file(self.repo)),
+            self.pressed(voices),
+            self.commented(voices),
         )
         if isinstance(sight, ForgeError):
             raise sight
-        told = tuple(confirmed.get(voice.key, voice) for voice in sight.voices)
-        if any(said_no_more(v, confirmed) for v in voices):
-            sight = await self.overheard(sight)  # what is gone may have hidden one more
-            told = (*told, *sight.voices[len(told) :])
-        if isinstance(policy, ForgeError):
-            policy = PolicyFile(None, problem=f"{POLICY} could not be read just now")
-            sight = replace(sight, unreadable=(*sight.unreadable, "the policy"))
-        return replace(sight, voices=told, policy=policy)
-
-    async def _confirmed(self, voices: Sequence[Voice]) -> dict[str, Voice]:
-        """The comments and button presses as they stand now, by key."""
-        groups = await asyncio.gather(
-            self._pressed([v for v in voices if v.surface is Surface.BUTTON]),
-            *(self._commented(v) for v in voices if v.surface is Surface.COMMENT),
-        )
-        return {voice.key: voice for group in groups for voice in group}
+        return with_policy(confirmed(sight, (*pressed, *commented)), policy)
 
     async def _page(self) -> tuple[Shown, timedelta]:
         pull, reply = await self.repo.shown(self.proposal.at.number)
@@ -124,25 +107,40 @@ class Looking:
             raise Refused("GitHub's answer has no Date, so its clock is not known", reply.status)
         return pull, self.repo.client.now() - reply.date
 
-    async def _commented(self, voice: Voice) -> list[Voice]:
-        try:
-            reply = await self.page.ask("GET", "issues", "comments", voice.order)
-            return [commented(voice, reply.read(Comment))]
-        except Refused as refused:
-            gone = refused.status == NOT_FOUND
-            return [commented(voice, None) if gone else unread(voice)]
-        except ForgeError:
-            return [unread(voice)]
+    async def commented(
+        self, voices: Sequence[Voice], listed: Iterable[Comment] = ()
+    ) -> list[Voice]:
+        """The comments as they stand now; those that are not `listed` are read one by one."""
+        known = {comment.id: comment for comment in listed}
+        asked = [v for v in voices if v.surface is Surface.COMMENT and stands(v)]
+        return await asyncio.gather(*(self._commented(v, known.get(v.order)) for v in asked))
 
-    async def _pressed(self, voices: Sequence[Voice]) -> list[Voice]:
-        if not voices:
-            return []
-        guids = {voice.key: voice.key.removeprefix(_BUTTON) for voice in voices}
+    async def _commented(self, voice: Voice, found: Comment | None) -> Voice:
         try:
-            sent = await self.log.first_sent(set(guids.values()), min(v.at for v in voices))
+            return commented(voice, found or await self.comment(voice.order))
         except ForgeError:
-            return [unread(voice) for voice in voices]
-        return [pressed(voice, sent.get(guids[voice.key])) for voice in voices]
+            return unread(voice)
+
+    async def comment(self, number: int) -> Comment | None:
+        """A comment by its id; None when there is none. Raises ForgeError."""
+        try:
+            return (await self.page.ask("GET", "issues", "comments", number)).read(Comment)
+        except Refused as refused:
+            if refused.status == NOT_FOUND:
+                return None
+            raise
+
+    async def pressed(self, voices: Sequence[Voice]) -> list[Voice]:
+        """The button presses, as GitHub's own log shows their deliveries."""
+        buttons = [voice for voice in voices if voice.surface is Surface.BUTTON]
+        if not buttons:
+            return []
+        guids = {voice.key: voice.key.removeprefix(_BUTTON) for voice in buttons}
+        try:
+            sent = await self.log.first_sent(set(guids.values()), min(v.at for v in buttons))
+        except ForgeError:
+            return [unread(voice) for voice in buttons]
+        return [pressed(voice, sent.get(guids[voice.key])) for voice in buttons]
 
     def _sight(
         self,
@@ -172,10 +170,18 @@ def _reviews(voices: Sequence[Voice]) -> list[int]:
     return [voice.order for voice in voices if voice.surface is Surface.REVIEW]
 
 
-def said_no_more(voice: Voice, confirmed: Mapping[str, Voice]) -> bool:
-    """Whether a comment that stood as far as was delivered stands no longer."""
-    comment = voice.surface is Surface.COMMENT
-    return comment and stands(voice) and not stands(confirmed.get(voice.key, voice))
+def confirmed(sight: Sight, voices: Iterable[Voice]) -> Sight:
+    """With these voices as they were found to stand."""
+    by_key = {voice.key: voice for voice in voices}
+    return replace(sight, voices=tuple(by_key.get(v.key, v) for v in sight.voices))
+
+
+def with_policy(sight: Sight, policy: PolicyFile | ForgeError) -> Sight:
+    """With the policy, or the fact that it could not be read."""
+    if isinstance(policy, ForgeError):
+        policy = PolicyFile(None, problem=f"{POLICY} could not be read just now")
+        sight = replace(sight, unreadable=(*sight.unreadable, "the policy"))
+    return replace(sight, policy=policy)
 
 
 async def policy_file(repo: Repository) -> PolicyFile:

@@ -5,14 +5,13 @@ import time
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
-from types import MappingProxyType
 from typing import Self
 
 import httpx
 
 from checks.facts import Access, Person, Voice
 from checks.verdict import Verdict
-from proposals.found import LedgerFile, Stray
+from proposals.found import Aims, Knows, LedgerFile, Stray
 from proposals.lifecycle import State
 from proposals.plan import Aim, Place, Proposal, Target
 from proposals.ports import Fence, ForgeError, PolicyFile, Refused, Sight
@@ -20,9 +19,9 @@ from proposals.ports import Fence, ForgeError, PolicyFile, Refused, Sight
 from .check import check_body
 from .client import Client
 from .deliveries import DeliveryLog
-from .facts import Looking, policy_file
+from .facts import NOBODY, Known, Looking, policy_file
 from .guarding import Guards
-from .history import added, strays
+from .history import added
 from .ledger import Forgetful, Ledger, Memory
 from .names import Names
 from .people import access_of, account_of, pinned_rule
@@ -36,12 +35,11 @@ from .setup import ForgeSettings
 from .shapes import Account, Pull, ThisApp
 from .standing import worded
 from .statements import end_of, start_of
+from .strays import Strays
 from .talk import OUTCOME, comment_of, react, reword, said, say
 from .tied import ANNOUNCEMENT, Tying, target_of
 from .tied_facts import TiedLooking
 from .view import Render
-
-_NOBODY: Mapping[int, Access] = MappingProxyType({})
 
 
 class GitHubForge:
@@ -105,8 +103,8 @@ class GitHubForge:
     async def policy(self, repository: int) -> PolicyFile:
         """Read the policy from the default branch of the governing repository."""
         repo = await self.places.of(repository)
-        file, guarded = await asyncio.gather(policy_file(repo), self._guards.of(repo))
-        return replace(file, guarded=guarded)
+        file, guard = await asyncio.gather(policy_file(repo), self._guards.of(repo))
+        return replace(file, guarded=guard.kept, weakness=guard.weakness)
 
     async def reach(self, repository: int) -> None:
         """Look afresh whether a repository can be used; Refused with the `code` of what bars it."""
@@ -165,7 +163,7 @@ class GitHubForge:
         return await (await self._as_pinned(proposal)).people(voices)
 
     async def glance(
-        self, proposal: Proposal, voices: Sequence[Voice], known: Mapping[int, Access] = _NOBODY
+        self, proposal: Proposal, voices: Sequence[Voice], known: Known = NOBODY
     ) -> Sight:
         """Read what one cheap look shows: the page, the reviews, what the people may do.
 
@@ -257,10 +255,10 @@ class GitHubForge:
         """Read the statements that others added to a ledger since it was last known as ours."""
         return await added(await self.places.of(repository), self._ledger)
 
-    async def strays(self, repository: int, known: Callable[[str], bool]) -> Sequence[Stray]:
-        """Read the open pages of ours on a repository whose proposal is not `known`."""
+    async def strays(self, repository: int, known: Knows, aims: Aims) -> Sequence[Stray]:
+        """Read the pages of ours whose proposal is not `known`; `aims`: which page a plan names."""
         repo = await self.places.of(repository)
-        return await strays(repo, await self.our_user_id(), known)
+        return await Strays(repo, self.places, self.our_user_id, known).found(aims)
 
     async def write_end(self, proposal: Proposal, kind: str, statement: bytes) -> None:
         """Create `end`, `end-2`, ... on the ledger branch; the same bytes there are fine."""

@@ -1,26 +1,18 @@
-"""What a lost or older store does not know: statements that others added, pages without a proposal.
+"""What a lost or older store does not know: statements that others added to a ledger.
 
 Only reads; whether what is found is ours is for its signature to say.
 """
 
-import re
-from collections.abc import Callable
-from datetime import UTC
+from proposals.found import LedgerFile
 
-from proposals.found import LedgerFile, Stray
-from proposals.plan import Place
-
-from .check import find_check
 from .files import read
 from .ledger import BRANCH, SAID, STATEMENT, Ledger
 from .pages import pages
 from .repository import Repository
-from .shapes import Pull, Told
+from .shapes import Told
 
-_OURS = re.compile(r"placet/p/(p_[0-9a-z]{1,40})")
 MOST = 100
 """Statements that are read one by one at most."""
-_KINDS = ("start", "end", *(f"end-{n}" for n in range(2, 10)))
 
 
 async def added(repo: Repository, ledger: Ledger) -> list[LedgerFile]:
@@ -61,39 +53,3 @@ async def _walked(repo: Repository, ledger: Ledger) -> list[str]:
                 return found
             found += [f.filename for f in files]
     return found
-
-
-async def strays(repo: Repository, us: int, known: Callable[[str], bool]) -> list[Stray]:
-    """The open pull requests of ours on the ledger whose proposal is not known."""
-    pulls: list[Pull] = await repo.every(Pull, "pulls", base=BRANCH, state="open")
-    found = []
-    for pull in pulls:
-        named = _OURS.fullmatch(pull.head.ref)
-        here = pull.head.repo is not None and pull.head.repo.id == repo.id
-        ours = pull.user is not None and pull.user.id == us
-        if named and here and ours and not known(named[1]):
-            found += [stray for stray in [await _stray(repo, named[1], pull)] if stray]
-    return found
-
-
-async def _stray(repo: Repository, id_: str, pull: Pull) -> Stray | None:
-    """One page with its plan and statements; None when no plan of ours is on its branch."""
-    told = (await repo.ask("GET", "commits", pull.head.sha)).read(Told)
-    ends = f"/{id_}/plan.json"
-    path = next((f.filename for f in told.files if f.filename.endswith(ends)), None)
-    plan = await read(repo, path, pull.head.sha) if path else None
-    run = await find_check(repo, pull.head.sha, id_)
-    if path is None or plan is None or plan.data is None or run is None:
-        return None
-    files = []
-    for kind in _KINDS:
-        where = f"{path.removesuffix('plan.json')}{kind}.json"
-        there = await read(repo, where, BRANCH)
-        if there and there.data:
-            files.append(LedgerFile(where, there.data))
-        elif kind != "start":
-            break
-    opened = pull.created_at.astimezone(UTC)
-    head, number = pull.head.sha, pull.number
-    place = Place(pull.head.ref, BRANCH, head, number, pull.html_url, run.id, opened)
-    return Stray(id_, place, LedgerFile(path, plan.data), tuple(files))

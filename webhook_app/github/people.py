@@ -5,6 +5,7 @@ from collections.abc import Iterable
 
 from checks.facts import Access, Person, Voice
 from checks.policy import PolicyError, Rule, load
+from checks.voices import behind
 from proposals.plan import Proposal
 from proposals.ports import ForgeError, Refused
 
@@ -18,8 +19,9 @@ def to_ask(voices: Iterable[Voice], proposal: Proposal) -> dict[int, Person]:
     """The people whose access a decision may need; for the excluded ones nothing is asked."""
     spoke = [voice.person for voice in voices]
     spoke += [voice.dismisser for voice in voices if voice.dismisser]
-    out = proposal.identities | proposal.askers | proposal.contributors
-    return {p.id: p for p in spoke if p.kind == "User" and p.id not in out}
+    out, own = proposal.askers | proposal.contributors, proposal.identities
+    people = (p for p in spoke if p.kind == "User" and p.id not in out)
+    return {p.id: p for p in people if not behind(p, own)}
 
 
 def pinned_rule(proposal: Proposal) -> Rule | None:

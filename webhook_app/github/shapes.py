@@ -117,7 +117,6 @@ class Pull(_Shape):
     head: Side
     base: Side
     user: Account | None = None
-    comments: int = 0
     created_at: datetime
     updated_at: datetime
 
@@ -187,7 +186,7 @@ class Delivery(_Shape):
     id: int
     guid: str
     delivered_at: datetime
-    redelivery: bool = False
+    redelivery: bool = True  # what is not said to be the first attempt may be a later one
     status_code: int = 0
     event: str
     action: str | None = None
@@ -271,9 +270,28 @@ class RuleOf(_Shape):
         asked = (self.parameters or {}).get("required_approving_review_count")
         return asked if self.type == "pull_request" and type(asked) is int else 0
 
+    @property
+    def owners(self) -> bool:
+        """Whether it asks for the review of a file's owners, where it has some."""
+        asked = (self.parameters or {}).get("require_code_owner_review")
+        return self.type == "pull_request" and asked is True
+
 
 class Ruleset(_Shape):
     """A ruleset, as far as whether we may pass it: always, exempt, pull_requests_only, never."""
 
     name: str
     current_user_can_bypass: str | None = None
+
+
+class Fault(_Shape):
+    """What GitHub does not understand in a CODEOWNERS file, which it then skips."""
+
+    line: int
+    path: str
+
+
+class Faults(_Shape):
+    """All of them."""
+
+    errors: list[Fault]

@@ -48,8 +48,12 @@ async def said(repo: Repository, proposal: Proposal, key: str, by: int) -> bool:
 
 async def find_said(repo: Repository, proposal: Proposal, key: str, by: int) -> Comment | None:
     """The comment that our own account (`by`) wrote about a fact, if any; raises ForgeError."""
-    comments: list[Comment] = await repo.every(Comment, "issues", proposal.at.number, "comments")
-    last = marker(proposal.id, key)
+    return await find_marked(repo, proposal.at.number, marker(proposal.id, key), by)
+
+
+async def find_marked(repo: Repository, number: int, last: str, by: int) -> Comment | None:
+    """The comment of our own account (`by`) that ends with this line; raises ForgeError."""
+    comments: list[Comment] = await repo.every(Comment, "issues", number, "comments")
     ours = (
         c
         for c in comments

@@ -1,7 +1,7 @@
 """Looking at a proposal on somebody's page: its head, whether it is open, what we say there."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
@@ -10,8 +10,8 @@ from checks.facts import Access, Surface, Voice
 from proposals.ports import ForgeError, Refused, Sight
 
 from .answer import Reply
-from .facts import NOBODY, Known, Looking, tried
-from .repository import NOT_FOUND, Repository
+from .facts import NOBODY, Known, Looking, confirmed, policy_file, tried, with_policy
+from .repository import Repository
 from .shapes import CheckRun, Comment
 from .standing import lines
 from .talk import comment_of
@@ -27,7 +27,6 @@ class _Page(NamedTuple):
     head: str
     base: str = ""
     is_open: bool = True
-    comments: int = 0
 
 
 class _Said(NamedTuple):
@@ -59,10 +58,18 @@ class TiedLooking(Looking):
 
     async def glance(self, voices: Sequence[Voice], known: Known = NOBODY) -> Sight:
         """The head of the page and what the people may do; raises when there is no page."""
+        sight, comments = await asyncio.gather(
+            tried(self._seen(voices, known)), self.conversation()
+        )
+        if isinstance(sight, ForgeError):
+            raise sight
+        return await self.overheard(sight, comments)
+
+    async def _seen(self, voices: Sequence[Voice], known: Known) -> Sight:
         page, access = await asyncio.gather(tried(self._head()), self.people(voices, known))
         if isinstance(page, ForgeError):
             raise page
-        sight = Sight(
+        return Sight(
             head=page.head,
             base=page.base,
             is_open=page.is_open,
@@ -73,11 +80,31 @@ class TiedLooking(Looking):
             access=access,
             skew=page.skew,
         )
-        return await self.overheard(sight) if page.comments > self.expected(voices) else sight
+
+    async def conversation(self) -> list[Comment] | ForgeError:
+        """As `Looking.conversation`; a bare commit has none."""
+        return await Looking.conversation(self) if self.proposal.at.number else []
 
     async def look(self, voices: Sequence[Voice]) -> Sight:
-        """All that `Looking` looks at, and whether our announcement stands as it was written."""
-        sight, said = await asyncio.gather(Looking.look(self, voices), tried(self._announcement()))
+        """All that `Looking` looks at, and whether our announcement stands as it was written.
+
+        Our announcement and what people said are in one list. What it lacks is asked for by its
+        id before it counts as gone.
+        """
+        sight, policy, pressed, comments = await asyncio.gather(
+            tried(self._seen(voices, NOBODY)),
+            tried(policy_file(self.repo)),
+            self.pressed(voices),
+            self.conversation(),
+        )
+        if isinstance(sight, ForgeError):
+            raise sight
+        listed = [] if isinstance(comments, ForgeError) else comments
+        commented, said = await asyncio.gather(
+            self.commented(voices, listed), tried(self._announcement(listed))
+        )
+        heard = await self.overheard(confirmed(sight, (*pressed, *commented)), comments)
+        sight = with_policy(heard, policy)
         if isinstance(said, ForgeError):
             return replace(sight, unreadable=(*sight.unreadable, "Placet's announcement"))
         is_open = sight.is_open and not said.gone
@@ -88,7 +115,7 @@ class TiedLooking(Looking):
         if place.number:
             pull, reply = await self.page.pull(place.number)
             is_open = pull.state == "open"
-            return _Page(self._skew(reply), pull.head.sha, pull.base.ref, is_open, pull.comments)
+            return _Page(self._skew(reply), pull.head.sha, pull.base.ref, is_open)
         reply = await self.page.ask("GET", "check-runs", place.check_run)
         return _Page(self._skew(reply), reply.read(CheckRun).head_sha or "")
 
@@ -97,19 +124,16 @@ class TiedLooking(Looking):
             raise Refused("GitHub's answer has no Date, so its clock is not known", reply.status)
         return self.repo.client.now() - reply.date
 
-    async def _announcement(self) -> _Said:
+    async def _announcement(self, listed: Iterable[Comment]) -> _Said:
         """What became of our announcement; a bare commit has none."""
         announced = self.proposal.at.announced
         if announced is None:
             return _Said()
-        try:
-            reply = await self.page.ask("GET", "issues", "comments", announced)
-        except Refused as refused:
-            if refused.status == NOT_FOUND:
-                return _Said(gone=True)
-            raise
+        found = next((c for c in listed if c.id == announced), None)
+        found = found or await self.comment(announced)
+        if found is None:
+            return _Said(gone=True)
         wanted = comment_of(self.proposal, ANNOUNCEMENT, self.render.announcement(self.proposal))
-        found = reply.read(Comment)
         return _Said(intact=lines(found.body) == lines(wanted), edited=edited(found))
 
 

@@ -9,6 +9,12 @@ Client = Literal["claude-code", "codex", "vscode"]
 CLIENTS: tuple[Client, ...] = get_args(Client)
 _TOKEN = "PLACET_TOKEN"  # noqa: S105 (the name of the variable)
 _INPUT = "placet-token"
+_NAMES: dict[Client, str] = {
+    "claude-code": "claude-code",
+    "codex": "codex-mcp-client",
+    "vscode": "Visual Studio Code",
+}
+"""As clients call themselves; whoever else calls itself so gains nothing by it."""
 _DENY = {
     "permissions": {
         "deny": ["Bash", "Edit", "MultiEdit", "Write", "NotebookEdit"],
@@ -44,6 +50,12 @@ def inputs() -> list[dict[str, Any]]:
 
 def snippet(client: Client, url: str) -> list[tuple[str, str]]:
     """The snippets for a client: where each goes, and its text."""
+    calm = "\n".join(table(["server"], {"calm_clients": [_NAMES[client]]}))
+    where = "placet.toml, only if it refuses tools marked as destructive before the call arrives"
+    return [*_files(client, url), (where, calm)]
+
+
+def _files(client: Client, url: str) -> list[tuple[str, str]]:
     match client:
         case "claude-code":
             return [

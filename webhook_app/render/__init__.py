@@ -4,7 +4,7 @@ from .check import Button, CheckView, check
 from .links import Links, plan_path, statement_path
 from .outcome import outcome_comment
 from .page import body, merge_message, title
-from .replies import reply, taken_reply, undo_reply, unmerged
+from .replies import reply, taken_reply, undo_reply, unheard_reply, unmerged
 from .tied import ambiguous, announcement, check_name, unnamed
 
 __all__ = [
@@ -24,6 +24,7 @@ __all__ = [
     "taken_reply",
     "title",
     "undo_reply",
+    "unheard_reply",
     "unmerged",
     "unnamed",
 ]

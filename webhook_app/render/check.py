@@ -13,7 +13,16 @@ from proposals.plan import Proposal
 from . import shown, tied
 from .links import Links
 from .outcome import outcome_comment, over_title, quietly, undoable
-from .page import candidates, how_to_approve, in_code, needed, nobody_there, rule_of, unguarded
+from .page import (
+    candidates,
+    how_to_approve,
+    in_code,
+    needed,
+    nobody_there,
+    rule_of,
+    unguarded,
+    unsettled,
+)
 
 
 class Button(NamedTuple):
@@ -38,7 +47,7 @@ APPROVE = Button("Approve", "Do exactly what this plan says", "approve")
 REJECT = Button("Reject", "End this; nothing will be changed", "reject")
 REPLAN = Button("Plan again", "End this, open a proposal as of today", "replan")
 UNDO = Button("Undo", "Open a proposal that takes this back", "undo")
-TAKE_BACK = Button("Undo", "Take this back at once", "undo")
+TAKE_BACK = Button("Undo", "Put back what was there before", "undo")
 OBSTACLES = 10
 _TOO_LONG = (
     "**The plan is too long to be shown here, so it cannot be approved with a button.**"
@@ -58,7 +67,7 @@ _CONCLUSIONS = {
 _BUSY = {
     State.PLANNING: "Planning: nothing has been changed",
     State.CLAIMED: "Approved: planning again before anything runs",
-    State.STARTED: "Approved: the tool is running",
+    State.STARTED: "Approved and started",
 }
 
 
@@ -74,8 +83,7 @@ def check(proposal: Proposal, links: Links, verdict: Verdict | None, now: dateti
         ended = _concluded(proposal)
         return CheckView(over_title(proposal), summary, text, ended, actions)
     if proposal.state in _BUSY:
-        summary = f"**{_BUSY[proposal.state]}.** The outcome will stand here and in a comment."
-        return CheckView(_BUSY[proposal.state], summary, text, "neutral")
+        return CheckView(_BUSY[proposal.state], _busy(proposal, verdict), text, "neutral")
     heard = verdict or _unheard(proposal)
     title = check_title(heard, proposal.expires, now)
     summary = _waiting(proposal, heard, whole=whole)
@@ -83,6 +91,11 @@ def check(proposal: Proposal, links: Links, verdict: Verdict | None, now: dateti
         return CheckView(title, summary, text, "neutral")
     buttons = _buttons(proposal, whole=whole)
     return CheckView(title, summary, text, _concluded(proposal), buttons)
+
+
+def _busy(proposal: Proposal, verdict: Verdict | None) -> str:
+    soon = f"**{_BUSY[proposal.state]}.** The outcome will stand here and in a comment."
+    return f"{soon}\n\n{heard_table(verdict)}" if verdict else soon
 
 
 def _concluded(proposal: Proposal) -> str:
@@ -137,6 +150,7 @@ def _how(proposal: Proposal, verdict: Verdict, *, whole: bool) -> str:
         yes = how_to_approve(rule, press, button_first=True)
         no = "press *Reject* above, or comment `/reject`"
     lines = [
+        *unsettled(proposal),
         f"- **Needed:** {needed(proposal)}",
         *nobody_there(proposal),
         *_could_approve(proposal, verdict),

@@ -36,13 +36,32 @@ _BASELESS = ("Done: {n}", "Done", "")
 _RELIED_ON = "/preconditions/"
 _TO_UNDO = "To undo it, comment `/undo`: that opens a new proposal."
 _TO_TAKE_BACK = (
-    "To undo it, comment `/undo` or press *Undo*: anyone with write access can, and what restores "
-    "exactly the state before is done at once."
+    "To undo it, comment `/undo` or press *Undo*: anyone with write access can. It is done at once "
+    "if it puts back exactly what was there before; if not, people are asked first."
 )
 _NOBODY_ASKED = "Nobody was asked first."
 _FAILED = "Failed: not done as planned"
 _UNKNOWN = "Outcome unknown: Placet will not run it again"
 _UNDONE = "Done, and undone since"
+# By what `undo_standing` says: the title, and what people are told beside what was done.
+_DOUBTFUL = {
+    "running": (
+        "Done, and being undone right now",
+        "**An undo of it has been started,** proposal {by}; what came of that is not known yet.",
+    ),
+    "unknown": (
+        "Done; nobody knows whether it was undone",
+        "**An undo of it was started, and nobody knows what came of that:** proposal {by}.",
+    ),
+    "contradicted": (
+        "Done; its undo went otherwise than planned",
+        "**Its undo went otherwise than planned,** proposal {by}: nobody knows how things are now.",
+    ),
+    "back": (
+        "Done, and as it was before since",
+        "**It is as it was before:** proposal {by}, which was to undo it, found nothing to do.",
+    ),
+}
 
 
 def over_title(proposal: Proposal) -> str:
@@ -51,6 +70,8 @@ def over_title(proposal: Proposal) -> str:
     if proposal.state is State.APPLIED:
         if proposal.undone_by:
             return _UNDONE
+        if proposal.last_undo_is in _DOUBTFUL:
+            return _DOUBTFUL[proposal.last_undo_is][0]
         number = plural(len(list(shown.names(proposal))), "change")
         return _done(outcome)[0].format(n=number)
     if proposal.state is State.FAILED:
@@ -64,7 +85,8 @@ def undoable(proposal: Proposal) -> bool:
     """Whether people can be offered to undo it: applied, not undone yet, and the tool can."""
     tool = proposal.plan.plan.get("tool")
     can = isinstance(tool, dict) and tool.get("undo") is True
-    return can and proposal.state is State.APPLIED and proposal.undone_by is None
+    begun = proposal.last_undo_is in {"running", "unknown", "undone"}
+    return can and proposal.state is State.APPLIED and proposal.undone_by is None and not begun
 
 
 def quietly(login: str) -> str:
@@ -126,6 +148,8 @@ def _applied(proposal: Proposal, outcome: dict[str, Any], name: Name) -> Iterato
         yield named(_TO_UNDO if proposal.asks else _TO_TAKE_BACK, proposal)
     if proposal.undone_by:
         yield f"**It has been undone since**, by proposal {code(proposal.undone_by)}."
+    elif proposal.last_undo_is in _DOUBTFUL:
+        yield _DOUBTFUL[proposal.last_undo_is][1].format(by=code(proposal.last_undo or ""))
     if proposal.undoes:
         yield f"This took back what proposal {code(proposal.undoes)} did."
 
@@ -149,7 +173,7 @@ def _unknown(proposal: Proposal, outcome: dict[str, Any], name: Name) -> Iterato
     yield readings(outcome) or "Nothing could be read back."
     digest = shown.digest(proposal).removeprefix("sha256:")
     yield (
-        f"Placet will not run it again. {_asked(outcome, name)} look at the real thing;"
+        f"Placet will not run it again. {_asked(proposal, name)} look at the real thing;"
         f" when you know, comment `/resolve {digest} applied <why>`"
         f" or `/resolve {digest} failed <why>`."
     )
@@ -194,8 +218,10 @@ def _approved(outcome: dict[str, Any], name: Name) -> str:
     return f"Approved by {' and '.join(said)}." if said else ""
 
 
-def _asked(outcome: dict[str, Any], name: Name) -> str:
-    who = " or ".join(name(login) for login, _ in _approvers(outcome))
+def _asked(proposal: Proposal, name: Name) -> str:
+    if not proposal.asks:
+        return "Anyone with write access, for whom the agent does not work:"
+    who = " or ".join(name(login) for login, _ in _approvers(proposal.outcome or {}))
     return f"{who}, or anyone else who may decide here:" if who else "Anyone who may decide here:"
 
 

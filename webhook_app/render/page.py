@@ -25,10 +25,14 @@ _LIVE = (
     (re.compile(r"\b(www)\.", re.IGNORECASE), r"\1 ."),
 )
 _UNTIL_THEN = "Until then it changes nothing. What came of it stands at the end of this page."
-_AFTERWARDS = "What came of it stands at the end of this page."
+_AFTERWARDS = "There is nothing to approve here; whether it worked stands at the end of this page."
+_BY_THE_OPERATOR = (
+    "Placet's operator declared this tool as `announce`: done at once, read back, and shown here"
+)
+_EXACTLY = "it puts back exactly what was there before"
 _CLOSING_UNASKED = (
-    "Placet planned it twice, ran exactly this plan once and read it back; no AI takes part in"
-    " undoing it."
+    "Placet planned it twice, runs exactly this plan, once and never again, and reads back what can"
+    " be read. No AI takes part in undoing it."
 )
 _CLOSING = (
     "Placet runs a tool only when people approve exactly this plan; no AI takes part after that."
@@ -70,6 +74,7 @@ def first_lines(proposal: Proposal, *, button: bool = True) -> str:
         f"**If you approve, Placet does this, once:** {does}. {_UNTIL_THEN}",
         "",
         *_undoes(proposal),
+        *unsettled(proposal),
         f"- **Asked by:** {_asker(proposal)}, {behind(proposal)}",
         f"- **Yes:** {how_to_approve(rule, press)}. The button *Merge* approves nothing",
         "- **No:** comment `/reject`, which ends it; a *Request changes* review only holds it",
@@ -88,11 +93,11 @@ def announced(proposal: Proposal) -> str:
     """The same for what was done before people were told: there is nothing to say yes to."""
     does = snippet(proposal.summary or f"Run {proposal.tool}")
     lines = [
-        f"**Placet was told to do this at once, without asking anybody:** {does}. {_AFTERWARDS}",
+        f"**Started at once, without asking anybody:** {does}. {_AFTERWARDS}",
         "",
         *_undoes(proposal),
         f"- **Asked by:** {_asker(proposal)}, {behind(proposal)}",
-        f"- **Approved by:** nobody. The operator declared this tool as {code(proposal.mode)}",
+        f"- **Why nobody was asked:** {_EXACTLY if proposal.undoes else _BY_THE_OPERATOR}",
         f"- **Can be undone:** {_taken_back(proposal)}",
         f"- **Costs:** {shown.cost(proposal)}",
     ]
@@ -103,17 +108,29 @@ def _taken_back(proposal: Proposal) -> str:
     if proposal.undoes:
         return "no: ask for the first call again"
     return (
-        "yes, at once: comment `/undo`, or press *Undo* in the check; anyone with write access "
-        "can. What would not restore exactly the state before needs approvals"
+        f"yes: comment `/undo`, or press *Undo* in the check **{CHECK}** (tab *Checks*). Anyone "
+        "with write access can, the agent's people too. It is done at once if it puts back exactly "
+        "what was there before; if not, people are asked first"
     )
 
 
 def unguarded(proposal: Proposal) -> list[str]:
-    """A line that warns of a policy which nobody need review; none where GitHub did not say so."""
-    if proposal.policy_guarded is not False:
+    """A line on a policy that nobody need review, or of which GitHub does not show whether."""
+    if not proposal.policy_weakness:
         return []
-    why = "whoever can push to the default branch can change `.github/placet.yml` without a review"
-    return [f"- **Weak spot:** {why}"]
+    word = "Not sure" if proposal.policy_guarded is None else "Weak spot"
+    return [f"- **{word}:** {proposal.policy_weakness}"]
+
+
+def unsettled(proposal: Proposal) -> list[str]:
+    """A line on an earlier start of the same call of which nobody knew what came; else none."""
+    if not proposal.unsettled:
+        return []
+    url = proposal.unsettled.get("url")
+    named = code(str(proposal.unsettled.get("proposal")))
+    where = f" {url}" if url else ""
+    says = "was started and nobody knows what came of it, so this may do it a second time"
+    return [f"- **Look first:** the same call {says}: {named}{where}"]
 
 
 def named_for_it(proposal: Proposal) -> list[str]:

@@ -80,6 +80,18 @@ def taken_reply(undo: Proposal) -> str:
             return f"{says} Placet looks again; it will not be run twice.\n"
 
 
+def unheard_reply(proposal: Proposal, reason: Reason, who: str) -> str:
+    """Answer whoever said what came of something and may not: why not, and who may."""
+    digest = shown.digest(proposal).removeprefix("sha256:")
+    means = REASONS[reason].means
+    others = "else who may decide here" if proposal.asks else "with write access"
+    return (
+        f"{mention(who)}, this settles nothing: {means[0].lower()}{means[1:]}\n\n"
+        f"Somebody {others}, for whom the agent does not work, must look and comment "
+        f"`/resolve {digest} applied <why>` or `/resolve {digest} failed <why>`.\n"
+    )
+
+
 def unmerged(proposal: Proposal, why: str) -> str:
     """What to say on a page that could not be merged or closed; `why` is the forge's."""
     done = proposal.state is State.APPLIED

@@ -10,7 +10,17 @@ from proposals.plan import Proposal
 from . import shown
 from .links import Links
 from .markdown import snippet
-from .page import behind, claim, named_for_it, needed, nobody_there, rule_of, title, undoable
+from .page import (
+    behind,
+    claim,
+    named_for_it,
+    needed,
+    nobody_there,
+    rule_of,
+    title,
+    undoable,
+    unsettled,
+)
 
 _COMMAND = re.compile(r"`/(approve|reject|replan|withdraw|undo)`")
 
@@ -60,6 +70,7 @@ def announcement(proposal: Proposal, links: Links) -> str:
         f"**An agent asks to do this, beside this pull request: {does}.** {_NOTHING}",
         "",
         f"- **Read it first:** {check} shows the whole plan and how it stands",
+        *unsettled(proposal),
         f"- **Asked by:** agent {snippet(proposal.agent)}, {behind(proposal)}",
         f"- **Yes:** {how_to_approve(proposal, press)}",
         f"- **No:** press *Reject* in the check, or comment `/reject {digest(proposal)}`",

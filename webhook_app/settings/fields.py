@@ -161,6 +161,9 @@ class Settings(BaseSettings):
     before the call arrives: they see none. The gate is the same."""
     repeat_window: Duration = timedelta(minutes=10)
     """For how long after its end the same call without an idempotency key is the same proposal."""
+    shutdown_wait: Duration = timedelta(seconds=20)
+    """For how long a server that is told to stop lets running changes end; what is not done by
+    then has an unknown outcome, and is looked for at the next start."""
     policy_floor: dict[Literal["read", "write", "destructive"], Floor] = {}
     """`[policy_floor.destructive]`: what must be met for tools of an effect beside the policy."""
     repository: dict[str, Repository] = {}

@@ -103,8 +103,8 @@ def _published(module: ModuleType, model: type[BaseModel]) -> dict[str, object]:
         there, lacking = ("undo", "undo_plan") if has else ("undo_plan", "undo")
         why = f"it has {there} but no {lacking}; an undo needs both, so add it or remove {there}"
         return {"error": {"code": "half_an_undo", "message": why}}
-    reads = hasattr(module, "read")
-    return {"schema": model.model_json_schema(), "undo": has, "read": reads}
+    reads, looks = hasattr(module, "read"), hasattr(module, "verify")
+    return {"schema": model.model_json_schema(), "undo": has, "read": reads, "verify": looks}
 
 
 def _before(verb: str, code: str, why: str) -> dict[str, object]:

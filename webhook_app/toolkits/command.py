@@ -11,7 +11,7 @@ from proposals.tools import BadDeclaration, Tool, printable
 from proposals.upstreams import Heard
 
 from .process import Ran, environment, run
-from .wire import NOTHING_TO_READ, applied, checked, heard, planned, request
+from .wire import NOTHING_TO_READ, applied, checked, heard, planned, request, unchecked
 
 LOG = logging.getLogger("placet.tools")
 CHANGES = frozenset({"apply", "undo"})  # the verbs that may change the world
@@ -42,7 +42,8 @@ class CommandToolkit:
 
     async def plan(self, tool: Tool, arguments: JSON) -> Planned:
         """Run the dry run; PlanFailed when it gives no plan."""
-        return planned(await self._logged(tool, "plan", {"arguments": arguments}))
+        plan = planned(await self._logged(tool, "plan", {"arguments": arguments}))
+        return plan if self.reads_back(tool) else unchecked(plan)
 
     async def undo_plan(self, tool: Tool, done: Done) -> Planned:
         """Run the dry run of the undo, which looks at what was done and at the world as it is."""
@@ -52,7 +53,12 @@ class CommandToolkit:
             "result": done.result,
             "receipt": dict(done.receipt),
         }
-        return planned(await self._logged(tool, "undo_plan", asked))
+        plan = planned(await self._logged(tool, "undo_plan", asked))
+        return plan if self.reads_back(tool) else unchecked(plan)
+
+    def reads_back(self, tool: Tool) -> bool:
+        """Whether there is anything that looks afterwards whether it worked."""
+        return bool(self.argv(tool, "verify"))
 
     async def apply(self, tool: Tool, order: Order) -> Returned:
         """Run the change, or its undo, once; anything but an answer in time is LOST."""

@@ -39,6 +39,7 @@ class PythonToolkit(CommandToolkit):
     def __init__(self, folder: Path, server: Mapping[str, str]) -> None:
         super().__init__(folder, server)
         self._warm: dict[str, tuple[Child, Mapping[str, str]]] = {}
+        self._unread: set[str] = set()
         self._turns: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
 
     async def ready(self, tool: Tool) -> Tool:
@@ -53,7 +54,13 @@ class PythonToolkit(CommandToolkit):
                 f"[tool.{tool.name}] module {tool.module} has no read(arguments); a tool that only"
                 " reads needs it."
             )
+        if not said.verify:
+            self._unread.add(tool.name)
         return tool.with_schema(said.schema_, undoable=said.undo)
+
+    def reads_back(self, tool: Tool) -> bool:
+        """Whether its module has a verify."""
+        return tool.name not in self._unread
 
     def argv(self, tool: Tool, verb: str) -> Sequence[str]:
         """Our own program; -P keeps the folder's files from taking the place of its imports."""

@@ -5,6 +5,7 @@ apply is a lost outcome, never a failure: the change may have happened.
 """
 
 import re
+from dataclasses import replace
 from typing import Any, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -19,6 +20,7 @@ from .process import MAX_OUTPUT, Ran
 
 SCHEMA = "placet.tool/v1"
 NOTHING_TO_READ = "nothing to read back"
+UNCHECKED = "Nothing can be read back afterwards: whether it worked, only the tool itself will say."
 _OPERATOR = "The tool's operator must look; the server's log has what it wrote on stderr."
 
 
@@ -83,6 +85,7 @@ class _Published(_Answer):
     schema_: dict[str, Any] = Field(alias="schema")
     undo: bool
     read: bool
+    verify: bool
 
 
 A = TypeVar("A", bound=_Answer)
@@ -114,6 +117,11 @@ def planned(ran: Ran) -> Planned:
     except _Misread as error:
         raise PlanFailed("bad_plan", f"The tool's plan: {error}", _OPERATOR) from None
     return _worth_asking(plan)
+
+
+def unchecked(plan: Planned) -> Planned:
+    """The plan of a tool without a read-back, which says so to whoever is to approve it."""
+    return replace(plan, warnings=[*plan.warnings, UNCHECKED])
 
 
 def applied(ran: Ran) -> Returned:

@@ -10,6 +10,7 @@ from proposals.flow import (
     settle,
     take_back,
     undo,
+    unheard,
     withdraw,
 )
 from proposals.lifecycle import ALIVE, State
@@ -17,7 +18,7 @@ from proposals.plan import Proposal
 from proposals.ports import ForgeError
 from proposals.store import Step
 from webhook_app.deliveries import Asked
-from webhook_app.render import reply, taken_reply, undo_reply
+from webhook_app.render import reply, taken_reply, undo_reply, unheard_reply
 
 EXPIRING = "expiring"
 
@@ -116,8 +117,9 @@ def _withdraw(ports: Ports, proposal: Proposal, asked: Asked) -> set[str]:
 async def _resolve(ports: Ports, proposal: Proposal, asked: Asked) -> set[str]:
     if proposal.state is not State.UNKNOWN:
         return _code(ports, proposal, asked, "not_unknown")
-    if reason := await barred(ports, proposal, asked.person):
-        return _code(ports, proposal, asked, reason)
+    if reason := await unheard(ports, proposal, asked.person):
+        words = unheard_reply(proposal, reason, asked.person.login)
+        return _say(ports, proposal, asked, words)
     settle(ports, proposal, asked.person, asked.word == "applied", asked.text)
     return set()
 

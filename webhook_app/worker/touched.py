@@ -6,12 +6,13 @@ from checks.reasons import Reason
 from proposals.flow import Ports, edited, reworded, taken_down
 from proposals.lifecycle import ALIVE, FINAL
 from proposals.plan import Proposal
-from proposals.store import Step
+from proposals.store import Problem, Step
 from webhook_app.deliveries import Gone, Touch, Touched
 from webhook_app.github import OUTCOME, marked
 
 MOST = 3
-"""How often one answer is put back: two programs could go on for ever."""
+"""How often words of ours are put back: two programs could go on for ever."""
+EDITED = "page_edited"
 
 
 def shaken(ports: Ports, proposal: Proposal, said: Touched) -> None:
@@ -27,6 +28,7 @@ def shaken(ports: Ports, proposal: Proposal, said: Touched) -> None:
             ports.store.note(proposal.id, moved=True)  # should it not have run, nothing counts
         case Touch.EDITED if not tied:
             edited(ports, proposal, said.at)
+            painted(ports, proposal)
         case Touch.CLOSED | Touch.MERGED:
             ports.store.solved(proposal.repository, "merge_refused", proposal.id)
             if tied or said.kind is Touch.CLOSED:
@@ -34,6 +36,26 @@ def shaken(ports: Ports, proposal: Proposal, said: Touched) -> None:
                 taken_down(ports, proposal, Reason.CLOSED, why, said.at)
         case _:
             pass
+
+
+def painted(ports: Ports, proposal: Proposal) -> None:
+    """Put the words of a page back on which nothing is decided any more; thrice, then it is left.
+
+    While it is decided about, whoever judges restores it.
+    """
+    if proposal.state in ALIVE:
+        return
+    tries = (Step("restore", key=f"over:{n}") for n in range(MOST))
+    fresh = next((step for step in tries if not ports.store.posted(proposal.id, step)), None)
+    if fresh:
+        ports.store.post(proposal.id, [fresh], ports.now())
+        return
+    why = (
+        f"the title or text of {proposal.at.url}, which is over, is edited again and again; its "
+        f"words there may be false. What was done stands in its check, and signed on the ledger"
+    )
+    found = Problem(proposal.repository, EDITED, why, proposal=proposal.id)
+    ports.store.trouble(found, ports.now())
 
 
 def lied(ports: Ports, found: Sequence[Proposal], said: Gone) -> None:

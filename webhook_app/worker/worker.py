@@ -9,6 +9,7 @@ from typing import Any
 import structlog
 
 from proposals.flow import Ports, advance, expired, expiring, recover, survey, unplanned
+from proposals.lifecycle import State
 from proposals.plan import Proposal
 from proposals.store import Step
 from webhook_app.deliveries import Asked
@@ -56,13 +57,16 @@ class Worker:
         self._faults: Counter[str] = Counter()
         self._sending: set[str] = set()
         self._tasks: set[asyncio.Task[None]] = set()
+        self._closing = False
+        self.patience = timedelta()
+        """How long `run`, when it is cancelled, lets a tool that is applying come to its end."""
 
     def wake(self) -> None:
         """Say that something is new in the store."""
         self._bell.set()
 
     async def run(self) -> None:
-        """Recover, then work until cancelled; what runs then is stopped with it."""
+        """Recover, then work until cancelled; what has not started by then is stopped with it."""
         await _until_done(self._recover)
         for proposal in self.ports.store.alive():
             self.nudge(proposal.id)
@@ -72,21 +76,35 @@ class Worker:
                 for work in (self._drain, self._send, self._sweep):
                     group.create_task(_for_ever(work))
         finally:
-            self.ready = False
-            for task in self._tasks:
-                task.cancel()
-            await asyncio.gather(*self._tasks, return_exceptions=True)
+            self.ready, self._closing = False, True
+            await self._wind_down()
+
+    async def _wind_down(self) -> None:
+        """Let tools that are applying end, within our patience; whatever is left stays unknown."""
+        applying = {task for task in self._tasks if self._applies(task.get_name())}
+        for task in self._tasks - applying:
+            task.cancel()
+        if applying:
+            log.info("stopping", waiting_for=len(applying), seconds=self.patience.total_seconds())
+            await asyncio.wait(applying, timeout=self.patience.total_seconds())
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    def _applies(self, id_: str) -> bool:
+        proposal = self.ports.store.proposal(id_)
+        return proposal is not None and proposal.state is State.STARTED
 
     async def _recover(self) -> None:
         await recover(self.ports)
 
     def nudge(self, id_: str) -> None:
         """Look at a proposal now, or once more when it is being looked at."""
-        if id_ in self._busy:
+        if id_ in self._busy or self._closing:
             self._again.add(id_)
             return
         self._busy.add(id_)
-        self._spawn(self._advance(id_))
+        self._spawn(self._advance(id_), id_)
 
     @property
     def busy(self) -> bool:
@@ -202,8 +220,8 @@ class Worker:
             self.nudge(id_)
         self._post.set()
 
-    def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
-        task = asyncio.get_running_loop().create_task(work)
+    def _spawn(self, work: Coroutine[Any, Any, None], advanced: str = "") -> None:
+        task = asyncio.get_running_loop().create_task(work, name=advanced)
         self._tasks.add(task)
         task.add_done_callback(self._done)
 

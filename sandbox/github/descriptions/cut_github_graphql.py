@@ -18,7 +18,12 @@ import pathlib
 import sys
 
 from graphql import build_ast_schema, parse, print_ast
-from graphql.language import EnumTypeDefinitionNode, ObjectTypeDefinitionNode, UnionTypeDefinitionNode
+from graphql.language import (
+    EnumTypeDefinitionNode,
+    InterfaceTypeDefinitionNode,
+    ObjectTypeDefinitionNode,
+    UnionTypeDefinitionNode,
+)
 
 KEEP = {
     "Query": {"repository"},
@@ -26,7 +31,11 @@ KEEP = {
     "PullRequest": {"number", "headRefOid", "baseRefName", "state", "isDraft", "merged", "title", "body", "comments",
                     "lastEditedAt", "reviews", "timelineItems"},
     "PullRequestState": None,
-    "IssueCommentConnection": {"totalCount"},
+    "IssueCommentConnection": {"nodes", "totalCount"},
+    "IssueComment": {"author", "body", "createdAt", "fullDatabaseId"},
+    "Actor": {"login"},
+    "User": {"databaseId", "login"},
+    "Bot": {"databaseId", "login"},
     "PullRequestReviewConnection": {"nodes"},
     "PullRequestReview": {"fullDatabaseId"},
     "PullRequestTimelineItemsConnection": {"nodes"},
@@ -65,10 +74,13 @@ def field(node):
 def cut(node):
     """One definition as text, and the names of the members it has."""
     name = node.name.value
-    if isinstance(node, ObjectTypeDefinitionNode):
+    if isinstance(node, (ObjectTypeDefinitionNode, InterfaceTypeDefinitionNode)):
         members = kept(node, node.fields)
         lines = [field(member) for member in members]
-        return "\n".join([f"type {name} {{", *lines, "}"]), {member.name.value for member in members}
+        word = "type" if isinstance(node, ObjectTypeDefinitionNode) else "interface"
+        kinds = " & ".join(i.name.value for i in node.interfaces or () if i.name.value in KEEP)
+        head = f"{word} {name}{' implements ' * bool(kinds)}{kinds} {{"
+        return "\n".join([head, *lines, "}"]), {member.name.value for member in members}
     if isinstance(node, EnumTypeDefinitionNode):
         have = [member.name.value for member in kept(node, node.values)]
         return "\n".join([f"enum {name} {{", *(f"  {value}" for value in have), "}"]), set(have)

@@ -13,6 +13,9 @@ from sandbox.github.views import repositories
 from .call import Call, R, Reply, route
 
 CONTENTS = f"{R}/contents/{{path}}"
+SHOWN = 1024 * 1024
+"""Bytes of the longest file that is shown with its content, unless raw."""
+
 KINDS = {"tree": "dir", "blob": "file", "commit": "submodule"}
 
 
@@ -52,8 +55,8 @@ def get_content(call: Call) -> Reply:
     data = git.blob(str(item.id))
     if "raw" in call.accept:
         return Reply(raw=data, media="application/vnd.github.raw+json; charset=utf-8")
-    text = base64.encodebytes(data).decode()
-    return Reply(Known(_place(call, path, item, ref), content=text, encoding="base64"))
+    shown = ("", "none") if len(data) > SHOWN else (base64.encodebytes(data).decode(), "base64")
+    return Reply(Known(_place(call, path, item, ref), content=shown[0], encoding=shown[1]))
 
 
 def _people(call: Call) -> dict[str, Any]:

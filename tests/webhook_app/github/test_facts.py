@@ -15,6 +15,7 @@ pytestmark = pytest.mark.anyio
 
 NO_TEAMS: frozenset[str] = frozenset()
 FINANCE = frozenset({"acme/finance"})
+LOG = "/app/hook/deliveries"
 PERMISSION = "/repos/{owner}/{repo}/collaborators/{username}/permission"
 
 
@@ -330,8 +331,36 @@ async def test_a_press_is_found_behind_many_other_deliveries(
     for _ in range(120):
         stage.world.ping(stage.app)
     await stage.world.settled()
+    stage.counts()
     sight = await forge.look(proposal, [voice], NO_TEAMS)
     assert voice_of(sight, voice.key).standing is Standing.STANDS
+    assert stage.counts()[f"GET {LOG}"] == 2
+
+
+async def test_older_pages_of_the_log_are_not_read_once_the_first_attempt_was_seen(
+    stage: Stage, forge: GitHubForge, proposal: Proposal
+) -> None:
+    for _ in range(120):
+        stage.world.ping(stage.app)
+    voice = await pressed(stage, proposal)
+    stage.counts()
+    sight = await forge.look(proposal, [voice], NO_TEAMS)
+    assert voice_of(sight, voice.key).standing is Standing.STANDS
+    assert stage.counts()[f"GET {LOG}"] == 1
+
+
+async def test_a_repeated_press_is_dated_by_its_first_attempt_on_an_older_page(
+    stage: Stage, forge: GitHubForge, proposal: Proposal
+) -> None:
+    voice = await pressed(stage, proposal)
+    sent = stage.world.deliveries.all[-1]
+    stage.world.clock.advance(timedelta(minutes=5))
+    for _ in range(120):
+        stage.world.ping(stage.app)
+    stage.world.deliveries.again(sent, stage.world.new_id("delivery"))
+    await stage.world.settled()
+    sight = await forge.look(proposal, [voice], NO_TEAMS)
+    assert voice_of(sight, voice.key).at == sent.delivered_at
 
 
 async def test_a_press_that_github_never_sent_is_undelivered(

@@ -6,9 +6,8 @@ from typing import Any
 
 import mcp_types as types
 
+from proposals.likeness import PREFIX
 from proposals.upstreams import Heard
-
-from .listing import PREFIX
 
 
 def structured(said: Mapping[str, Any], *, wrong: bool = False) -> types.CallToolResult:

@@ -4,7 +4,6 @@ import asyncio
 import importlib
 import importlib.util
 from typing import Any
-from urllib.parse import urlsplit
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse
@@ -14,8 +13,9 @@ from proposals.canonical import MAX_TEXT, NotCanonical, loads
 from webhook_app.doors.hall import agent, body, hall
 from webhook_app.doors.problem import Problem, respond
 
+from .reading import unread
+
 PATH = "/mcp"
-_LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
 AGENT = "placet.agent"
 """Where a request's scope names the agent that the token belongs to."""
 
@@ -33,7 +33,6 @@ class Entrance:
         request = Request(scope, receive)
         try:
             here = hall(request)
-            _own_page(request, here.settings.url)
             caller = agent(request, here)
             if request.method == "POST":
                 receive = await _exact(request)
@@ -82,22 +81,6 @@ def _serving() -> Any:
     return importlib.import_module("webhook_app.doors.mcp.serving")
 
 
-def _own_page(request: Request, own: str) -> None:
-    """Refuse what a page of another site has a browser send; programs send no Origin."""
-    origin = request.headers.get("origin")
-    if origin is None or origin == "://".join(urlsplit(own)[:2]) or _is_here(origin):
-        return
-    hint = "Connect with an MCP client, or from a page of the server's own address."
-    raise Problem(403, "foreign_origin", "A page of another site sent the request.", hint)
-
-
-def _is_here(origin: str) -> bool:
-    try:
-        return urlsplit(origin).hostname in _LOOPBACK
-    except ValueError:
-        return False
-
-
 async def _exact(request: Request) -> Receive:
     """Read the body by the rules of plans; NotCanonical when JSON readers could differ about it."""
     raw = await body(request, MAX_TEXT)
@@ -107,9 +90,8 @@ async def _exact(request: Request) -> Receive:
 
 def _unread(error: NotCanonical) -> JSONResponse:
     """Say it as MCP does, where no id can be read."""
-    message = f"{error} Send one JSON value as RFC 8259 and RFC 7493 have it."
-    wrong = {"code": -32700, "message": message, "data": {"code": error.code}}
-    return JSONResponse({"jsonrpc": "2.0", "id": None, "error": wrong}, status_code=400)
+    said = {"jsonrpc": "2.0", "id": None, "error": unread(error)}
+    return JSONResponse(said, status_code=400)
 
 
 def _replayed(raw: bytes, rest: Receive) -> Receive:

@@ -5,13 +5,11 @@ from typing import Any
 
 import mcp_types as types
 
+from proposals.likeness import PREFIX
 from proposals.reserved import with_reserved
 from proposals.tools import Tool
 from webhook_app.doors.offering import definition, description
-
-from .shape import CALL
-
-PREFIX = "io.github.placet/"
+from webhook_app.doors.shape import CALL
 
 
 def offered(tool: Tool, wire: str, *, calm: bool) -> types.Tool:

@@ -15,10 +15,10 @@ from proposals.own import OWN, Discard, List, Status, Withdraw, read
 from proposals.plan import Proposal
 from proposals.turn import Scope
 from webhook_app.doors.hall import Hall
+from webhook_app.doors.shape import CALL, DISCARDED, LIST
 from webhook_app.doors.turning import discarded, reported
 
 from .answering import structured
-from .shape import CALL, DISCARDED, LIST
 
 _LOOK, _TELL = 0.25, 5.0  # seconds between looks at the store, and between words of progress
 _log = structlog.get_logger("placet")

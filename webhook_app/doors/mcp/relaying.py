@@ -8,12 +8,15 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping
 from typing import Any, NoReturn, TypeVar
 
 import mcp_types as types
+import structlog
 from mcp import MCPError
 from mcp.server import ServerRequestContext
 from mcp_types import INTERNAL_ERROR, INVALID_PARAMS
 from pydantic import BaseModel, ValidationError
 
 from proposals.calls import Call, Status
+from proposals.likeness import Imitates, genuine
+from proposals.tools import printable
 from proposals.upstreams import Unreached, Unreturned
 from webhook_app.doors.calling import noted
 from webhook_app.doors.hall import Hall
@@ -23,6 +26,7 @@ from .taking import agent_of
 
 _PAGES, _MOST = 50, 5_000
 _NOT_FOUND = -32002  # what the handshake era says of a resource that is not there
+_log = structlog.get_logger("placet")
 Handler = Callable[[ServerRequestContext, Any], Awaitable[BaseModel]]
 Result = TypeVar("Result", bound=BaseModel)
 
@@ -113,23 +117,28 @@ class Relaying:
         raise MCPError(INVALID_PARAMS, "There is no such prompt; prompts/list names all.")
 
     async def _owner(self, ctx: ServerRequestContext, uri: str, what: str = "resources") -> str:
-        """The upstream that lists this resource, or the template that it looks most like."""
+        """The one upstream that lists this resource or has a template for it.
+
+        Where several claim it nobody is asked: one of them would answer in the other's name.
+        """
         relaying = self._relaying(what)
         if len(relaying) == 1:
             return relaying[0]
-        for name, ones in (await self._listed(ctx, "resources")).items():
-            if name in relaying and any(one.get("uri") == uri for one in ones):
-                return name
+        listed = await self._listed(ctx, "resources")
         templates = await self._listed(ctx, "resources", "templates")
-        found = [
-            (len(start), name)
-            for name, ones in templates.items()
-            for start in _beginnings(ones)
-            if name in relaying and uri.startswith(start)
+        claims = [
+            name
+            for name in relaying
+            if any(one.get("uri") == uri for one in listed.get(name, ()))
+            or uri.startswith(tuple(_beginnings(templates.get(name, ()))))
         ]
-        if not found:
+        if len(claims) > 1:
+            _log.warning("resource claimed by several", upstreams=claims, uri=printable(uri, 200))
+            words = f"{' and '.join(claims)} both claim it; the operator must relay only one there."
+            raise MCPError(INVALID_PARAMS, words, {"uri": uri})
+        if not claims:
             raise MCPError(INVALID_PARAMS, "There is no such resource.", {"uri": uri})
-        return max(found)[1]
+        return claims[0]
 
     async def _listed(
         self, ctx: ServerRequestContext, what: str, part: str = ""
@@ -167,11 +176,26 @@ class Relaying:
         call = Call(f"{upstream} {method}", {}, agent=agent_of(ctx).name)
         try:
             said = await self._here.ask(upstream, method, params)
-        except (Refused, Unreached, Unreturned) as error:
+            genuine(_plain(said))
+        except (Refused, Unreached, Unreturned, Imitates) as error:
             noted(self._here, Status.FAILED, call)
+            _posing(error, call)
             _failed(error, params)
         noted(self._here, Status.EXECUTED, call)
         return _plain(said)
+
+
+def _posing(error: Exception, call: Call) -> None:
+    """Hand nothing on that poses as Placet's own answer, the words of an error included."""
+    try:
+        genuine(error.words if isinstance(error, Refused) else "")
+    except Imitates as imitates:
+        error = imitates
+    if isinstance(error, Imitates):
+        asked = printable(call.tool, 80)
+        _log.warning("imitation", agent=call.agent, tool=asked, mark=error.mark)
+        words = f"What {asked} brought is not handed on: {error}. The operator must look at it."
+        raise MCPError(INTERNAL_ERROR, words) from None
 
 
 def _failed(error: Exception, params: Mapping[str, Any]) -> NoReturn:

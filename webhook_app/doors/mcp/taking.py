@@ -1,36 +1,39 @@
 """tools/call: from the wire to the gate and back. Nothing of the caller's envelope goes on."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import mcp_types as types
 from mcp.server import ServerRequestContext
 
-from proposals.answer import denied
+from proposals import flow
+from proposals.answer import answer, denied
 from proposals.calls import Call, Denied, Status
 from proposals.flow import Refusal
 from proposals.lifecycle import IllegalMoveError
+from proposals.likeness import PREFIX, worded
 from proposals.own import OWN
 from proposals.reserved import RESERVED, Reserved, reserved
 from proposals.store import Agent, StoreStopped
 from proposals.tools import BadArguments, Tool, UnknownTool, missing, printable
 from proposals.turn import Scope
 from proposals.upstreams import PROGRESS
-from webhook_app.doors.calling import called, named, noted
+from webhook_app.doors.calling import Came, called, named, noted
 from webhook_app.doors.hall import Hall
 from webhook_app.doors.problem import Problem
-from webhook_app.doors.turning import reported
+from webhook_app.doors.turning import recorded, reported
 
 from .answering import relayed, structured
-from .eliciting import Offers
+from .eliciting import Offers, agreed
 from .entrance import AGENT
-from .listing import PREFIX
 from .naming import wired
 from .own import own
 
 _SESSIONS = (f"{PREFIX}session", "vscode.conversationId")
 _LOOK = "Look at its state."
 _DISK = "The operator must look at the disk; then call it again."
+_DECLINED = "Whoever was asked at the client said no to the preview."
 _REFUSALS = (Refusal, Denied, BadArguments, Problem, UnknownTool)
 
 
@@ -45,17 +48,15 @@ async def take(
     try:
         if params.name in OWN:
             return await own(here, ctx, scope, params)
-        result, said = await _declared(here, ctx, scope, params)
-        return (await offers.make(ctx, said) if said else None) or result
+        return await _declared(here, offers, ctx, params)
     except _REFUSALS as error:
-        said = denied(printable(params.name, 80), error.code, str(error), error.hint)
-        return structured(reported(here, scope, said), wrong=True)
+        why = (error.code, str(error), error.hint)
     except IllegalMoveError:
-        detail = "The proposal has moved on meanwhile."
-        return structured(denied(params.name, "already_over", detail, _LOOK), wrong=True)
+        why = ("already_over", "The proposal has moved on meanwhile.", _LOOK)
     except StoreStopped:
-        detail = "The store cannot be written."
-        return structured(denied(params.name, "store_stopped", detail, _DISK), wrong=True)
+        why = ("store_stopped", "The store cannot be written.", _DISK)
+    said = denied(printable(params.name, 80), *why)
+    return structured(reported(here, scope, said), wrong=True)
 
 
 def agent_of(ctx: ServerRequestContext) -> Agent:
@@ -74,32 +75,68 @@ def session(ctx: ServerRequestContext, meta: Mapping[str, Any]) -> str | None:
 
 
 async def _declared(
-    here: Hall, ctx: ServerRequestContext, scope: Scope, params: types.CallToolRequestParams
-) -> tuple[types.CallToolResult, dict[str, Any] | None]:
-    """The result of a call of a declared tool, and what was said of it if it was held."""
+    here: Hall, offers: Offers, ctx: ServerRequestContext, params: types.CallToolRequestParams
+) -> Taken:
+    """Take the call of a declared tool, and ask whoever sits at the client, where that helps."""
+    scope = Scope(agent_of(ctx).name, session(ctx, params.meta or {}) or "")
     tool = _tool(here, scope, params.name)
+    call, said = _call(tool, scope, params), agreed(params)
+    if said == "accept" and call.token is None:
+        call = replace(call, token=params.request_state or "")
+    came = await _came(here, ctx, call, params)
+    if came.heard is not None:
+        return relayed(tool.kind, came.heard)
+    if call.token is None and said is None:
+        asked = await offers.form(ctx, came.said)
+        if isinstance(asked, types.InputRequiredResult):
+            return asked
+        if asked == "accept":
+            came = await called(here, replace(call, token=came.said["confirm_token"]))
+        said = asked
+    if said == "decline":
+        came = _declined(here, call, came)
+    held = came.said["proposal"] is not None
+    page = await offers.page(ctx, came.said) if held else None
+    return page or structured(came.said, wrong=not held)
+
+
+def _call(tool: Tool, scope: Scope, params: types.CallToolRequestParams) -> Call:
     given = dict(params.arguments or {})
     asked = Reserved() if tool.effect == "read" else reserved(given.pop(RESERVED, None))
     meta: Mapping[str, Any] = params.meta or {}
-    key = asked.key or named(meta.get(f"{PREFIX}key"))
-    call = Call(
+    return Call(
         tool.name,
         given,
         scope.session or None,
-        key,
+        asked.key or named(meta.get(f"{PREFIX}key")),
         scope.agent,
         asked.reason,
         token=asked.confirm_token,
     )
-    watch = PROGRESS.set(ctx.session.report_progress if "progress_token" in meta else None)
+
+
+async def _came(
+    here: Hall, ctx: ServerRequestContext, call: Call, params: types.CallToolRequestParams
+) -> Came:
+    """What came of a call, whose client is told how far it is if it asked for that."""
+
+    async def told(progress: float, total: float | None, words: str | None) -> None:
+        await ctx.session.report_progress(progress, total, worded(words))
+
+    watch = PROGRESS.set(told if "progress_token" in (params.meta or {}) else None)
     try:
-        came = await called(here, call)
+        return await called(here, call)
     finally:
         PROGRESS.reset(watch)
-    if came.heard is not None:
-        return relayed(tool.kind, came.heard), None
-    held = came.said["proposal"] is not None
-    return structured(came.said, wrong=not held), came.said if held else None
+
+
+def _declined(here: Hall, call: Call, came: Came) -> Came:
+    """Take back what was previewed, which makes every token of it void."""
+    if came.said["status"] != "confirmation_required":
+        return came
+    ended = flow.withdraw(here.ports, str(came.said["proposal"]), call.agent, _DECLINED)
+    here.worker.wake()
+    return Came(recorded(here, call, answer(ended)))
 
 
 def _tool(here: Hall, scope: Scope, wire: str) -> Tool:

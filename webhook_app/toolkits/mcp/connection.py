@@ -45,9 +45,10 @@ class Connection:
         self._fresh = asyncio.Event()
         self._hopeless = asyncio.Event()
         self._failures = 0
+        self._over = False
 
     async def run(self) -> None:
-        """Stay connected until cancelled."""
+        """Stay connected until cancelled, which `end` announces."""
         clock = asyncio.get_running_loop().time
         while True:
             began = clock()
@@ -57,11 +58,17 @@ class Connection:
                 why = "it ended the connection"
             except (Exception, BaseExceptionGroup) as error:  # noqa: BLE001 (whatever libraries raise)
                 why = _words(error)
+            if self._over:  # what breaks while it is cancelled hides that from us
+                return
             self._down(why)
             self._failures = 1 if clock() - began > STEADY else self._failures + 1
             if self._failures >= _SERIES:
                 self._hopeless.set()
             await asyncio.sleep(min(FIRST * 2 ** (self._failures - 1), LONGEST))
+
+    def end(self) -> None:
+        """Open no session any more."""
+        self._over = True
 
     async def session_for(self, tool: Tool, name: str) -> "Session":
         """The session to call a tool in, if it is what the server lists now; else Unreached."""
@@ -120,6 +127,8 @@ class Connection:
         raise Unreturned(f"its listing of tools has more than {_PAGES} pages")
 
     def _up(self, session: "Session", found: Listing) -> None:
+        schemas = {name: found.tools[name]["inputSchema"] for name in found.tools}
+        session.schemas = {n: s for n, s in schemas.items() if isinstance(s, dict)}
         self._session, self.why = session, ""
         self._tell(found)
         self._fresh.set()

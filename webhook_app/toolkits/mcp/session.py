@@ -10,7 +10,9 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from importlib.metadata import version
 from typing import Any, Self
 
+import anyio
 from mcp import ClientSession, MCPError
+from mcp.client.subscriptions import SubscriptionLost, listen
 from mcp.shared.dispatcher import CallOptions
 from mcp.shared.jsonrpc_dispatcher import JSONRPCDispatcher
 from mcp.shared.transport_context import TransportContext
@@ -18,6 +20,7 @@ from mcp_types import (
     CONNECTION_CLOSED,
     PARSE_ERROR,
     REQUEST_TIMEOUT,
+    UNSUPPORTED_PROTOCOL_VERSION,
     CallToolResult,
     Implementation,
     ToolListChangedNotification,
@@ -27,9 +30,11 @@ from pydantic import ValidationError
 from proposals.tools import printable
 from proposals.upstreams import Progress, Unreached, Unreturned
 
+from .era import enveloped, headers, mirrored, modern
 from .http import NOT_SENT, OVER
 
 HANDSHAKE = 30.0  # seconds
+FIRST, LONGEST = 1.0, 60.0  # seconds between two tries to hear of changes, doubled each time
 _NO_ANSWER = frozenset({CONNECTION_CLOSED, PARSE_ERROR, REQUEST_TIMEOUT})
 
 
@@ -83,7 +88,8 @@ class _Watched:
 class Session:
     """An open session; `server` is how it names itself, `ended` is set when it is over.
 
-    `stale` is set when the server says that its tools have changed.
+    `stale` is set when the server says that its tools have changed; `schemas` are those of its
+    tools' arguments, as far as they are known.
     """
 
     def __init__(self, read: Any, write: Any) -> None:
@@ -93,17 +99,18 @@ class Session:
         )
         self.stale = asyncio.Event()
         self.server: dict[str, str] = {}
-        self._headers: dict[str, str] = {}
+        self.schemas: Mapping[str, Mapping[str, Any]] = {}
+        self._version = ""
 
     async def heard(self, message: object) -> None:
         """Notice what the server says unasked."""
         if isinstance(message, ToolListChangedNotification):
             self.stale.set()
 
-    def agreed(self, server: Implementation, protocol: str) -> None:
-        """Keep what was agreed on when the session began."""
-        self.server = {"name": server.name, "version": server.version}
-        self._headers = {"mcp-protocol-version": protocol}
+    def agreed(self, server: Implementation | None, version: str) -> None:
+        """Keep what was agreed on when the session began; a newer server may not say its name."""
+        self.server = {"name": server.name, "version": server.version} if server else {}
+        self._version = version
 
     async def request(
         self,
@@ -113,15 +120,23 @@ class Session:
         progress: Progress | None = None,
     ) -> dict[str, Any]:
         """Ask, and wait for the answer: Refused, Unreached or Unreturned when there is none."""
-        options = CallOptions(timeout=seconds, headers=self._headers)
+        options = CallOptions(timeout=seconds, headers=self._headers(method, params))
         if progress is not None:
             options["on_progress"] = _told(progress)
+        if modern(self._version):
+            params = enveloped(self._version, _client(), params)
         try:
             return await self.dispatcher.send_raw_request(method, params, options)
         except MCPError as error:
             if error.message.startswith(OVER):
                 self.ended.set()
             raise _words(error) from None
+
+    def _headers(self, method: str, params: Mapping[str, Any]) -> dict[str, str]:
+        if not modern(self._version):
+            return {"mcp-protocol-version": self._version}
+        schema = self.schemas.get(str(params.get("name")), {}) if method == "tools/call" else {}
+        return headers(self._version, method, params) | mirrored(schema, params)
 
 
 def _told(watch: Progress) -> Callable[..., Coroutine[Any, Any, None]]:
@@ -169,11 +184,54 @@ async def opened(streams: AbstractAsyncContextManager[Any]) -> AsyncIterator[Ses
             dispatcher=session.dispatcher,
             message_handler=session.heard,
             read_timeout_seconds=HANDSHAKE,
-            client_info=Implementation(name="placet", version=version("placet")),
+            client_info=_client(),
         ) as client:
-            try:
-                begun = await client.initialize()
-            except MCPError as error:
-                raise _words(error) from None
-            session.agreed(begun.server_info, begun.protocol_version)
-            yield session
+            session.agreed(*await _begun(client))
+            async with anyio.create_task_group() as tasks:
+                if client.discover_result is not None:
+                    tasks.start_soon(_follow, client, session)
+                yield session
+                tasks.cancel_scope.cancel()
+
+
+def _client() -> Implementation:
+    return Implementation(name="placet", version=version("placet"))
+
+
+async def _begun(client: ClientSession) -> tuple[Implementation | None, str]:
+    """Begin as the older era does; a server that knows only the newer one says what it is."""
+    try:
+        begun = await client.initialize()
+    except MCPError as error:
+        first = _words(error)
+    except RuntimeError as error:  # it named a version that is of no handshake
+        first = Refused(UNSUPPORTED_PROTOCOL_VERSION, printable(str(error)))
+    else:
+        return begun.server_info, begun.protocol_version
+    if isinstance(first, Unreturned):
+        raise first
+    try:
+        await client.discover()
+    except (MCPError, RuntimeError, ValidationError):
+        raise first from None
+    return client.server_info, str(client.protocol_version)
+
+
+async def _follow(client: ClientSession, session: Session) -> None:
+    """Hear of changed tools as the newer era has it, as long as the server lets itself be heard.
+
+    What changed while nobody heard is found by listing anew.
+    """
+    pause = FIRST
+    while True:
+        try:
+            async with listen(client, tools_list_changed=True) as changes:
+                session.stale.set()
+                async for _ in changes:
+                    session.stale.set()
+        except MCPError:
+            return
+        except (SubscriptionLost, TimeoutError):
+            pass
+        await anyio.sleep(pause)
+        pause = min(pause * 2, LONGEST)

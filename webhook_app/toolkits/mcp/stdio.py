@@ -123,7 +123,10 @@ async def _listen(
         async for line in server.lines():
             message = _message(line)
             if message is not None:
-                await heard.send(message)
+                try:
+                    await heard.send(message)
+                except anyio.BrokenResourceError:
+                    return  # the session is closed; nobody hears it any more
 
 
 def _message(line: bytes | TooLong) -> SessionMessage | None:

@@ -68,6 +68,8 @@ class McpUpstreams:
 
     async def close(self) -> None:
         """End every session, and every process that was started for one."""
+        for one in self._of.values():
+            one.end()
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
@@ -124,14 +126,14 @@ class McpUpstreams:
 
     def _ended(self, upstream: str, code: int, noise: bytes) -> None:
         """Log how a server ended; what one wrote that is given secrets may hold them."""
-        own = (tool for tool in self._catalog.list() if tool.name.startswith(f"{upstream}."))
+        own = (tool for tool in self._catalog.whole() if tool.name.startswith(f"{upstream}."))
         said = printable(noise.decode(errors="replace"), 2_000) or "nothing"
         if noise and any(tool.secrets for tool in own):
             said = f"{len(noise):,} bytes, not told here: it is given secrets"
         LOG.info("upstream %s ended with code %d; on stderr: %s", upstream, code, said)
 
     def _changed(self, connection: Connection) -> None:
-        for tool in self._catalog.list():
+        for tool in self._catalog.whole():
             upstream, _, name = tool.name.partition(".")
             if tool.kind == KIND and upstream == connection.name:
                 self._catalog.publish(_published(tool, connection.lists.tools.get(name)))

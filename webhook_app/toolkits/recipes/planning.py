@@ -7,6 +7,7 @@ from proposals.tools import BadArguments, Tool, UnknownTool, printable
 from proposals.tools.recipe import Recipe
 from proposals.tools.references import Unfilled, filled
 from proposals.upstreams import Unreached, Unreturned
+from webhook_app.toolkits.wire import UNCHECKED
 
 from .calling import OPERATOR, Call, Reach, change, dry_run, refuse_unturned
 from .looking import Absent, Eyes, Facts, Found, Unclear, World, taken
@@ -54,9 +55,10 @@ async def planned(eyes: Eyes, reach: Reach, tool: Tool, arguments: JSON) -> Plan
 
 def _warnings(tool: Tool, dry: Call | None) -> list[str]:
     """What an approver should know of how the plan was made; a proven preview needs no word."""
+    after = [] if tool.recipe.verify else [UNCHECKED]
     if dry is None:
-        return [NO_DRY_RUN]
-    return [] if tool.isolated else [NOT_ISOLATED]
+        return [NO_DRY_RUN, *after]
+    return after if tool.isolated else [NOT_ISOLATED, *after]
 
 
 def require(tool: Tool, facts: Facts) -> None:

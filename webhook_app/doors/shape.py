@@ -1,4 +1,4 @@
-"""The shape of what gated tools and our own return, for those who check it: `placet.call/v1`."""
+"""The shape of what is answered about a proposal, for those who check it: `placet.call/v1`."""
 
 from typing import Any
 

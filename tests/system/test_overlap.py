@@ -1,0 +1,42 @@
+"""Two approved calls that change the same thing: the second is planned on what the first left."""
+
+import pytest
+
+from proposals.lifecycle import State
+from sandbox.stage import REPOSITORY
+from sandbox.testing import Town
+from tests.system.conftest import Box
+
+pytestmark = pytest.mark.anyio
+
+
+async def _both(here: Town, box: Box) -> tuple[dict[str, str], dict[str, str]]:
+    """One call that is being carried out for as long as the box is slow, and one approved then."""
+    first = await here.propose("box.add", {"n": 1})
+    second = await here.propose("box.add", {"n": 5})
+    box.breaks("slow write")
+    await here.person("lee").review(REPOSITORY, here.number(first), "APPROVE")
+    await here.until(first, lambda p: p.state is State.STARTED)
+    await here.person("lee").review(REPOSITORY, here.number(second), "APPROVE")
+    await here.until(second, lambda p: "changes the same thing" in p.why)
+    return first, second
+
+
+async def test_what_changes_a_thing_that_is_being_changed_waits(here: Town, box: Box) -> None:
+    first, second = await _both(here, box)
+    waiting = here.kept(second)
+    assert (waiting.state, waiting.moved) == (State.OPEN, False)
+    assert first["proposal"] in waiting.why
+    box.mends()
+    assert (await here.over(first))["status"] == "applied"
+    ended = await here.over(second)
+    assert (ended["status"], ended["error"]["code"]) == ("ended", "drifted")
+    assert (box.runs, box.value) == (1, 2)
+
+
+async def test_it_starts_when_the_other_one_did_nothing(here: Town, box: Box) -> None:
+    first, second = await _both(here, box)
+    box.breaks("nothing")
+    assert (await here.over(first))["status"] == "failed"
+    assert (await here.over(second))["status"] == "failed"  # by the tool's own word: it was run
+    assert (box.runs, box.value) == (2, 1)
