@@ -151,7 +151,8 @@ REASONS: dict[Reason, Meaning] = {
     ),
     Reason.UNSETTLED: Meaning(
         Weight.WAITS,
-        "The same call was started before, and nobody knows what came of that.",
+        "The same call, or one on the same thing, was started before, and nobody knows what came "
+        "of that.",
         "A person must find out and comment `/resolve` there, or the operator runs "
         "`placet resolve`; then call it again.",
     ),

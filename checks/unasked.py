@@ -61,7 +61,7 @@ def not_undone(matter: Matter) -> Iterator[Finding]:
 def settled_before(matter: Matter) -> Iterator[Finding]:
     """While nobody knows what came of a start, the same call is not started again."""
     if where := matter.facts.unasked.unsettled:
-        yield Finding(Reason.UNSETTLED, f"nobody knows what came of the same call before: {where}")
+        yield Finding(Reason.UNSETTLED, f"nobody knows what came of a start before: {where}")
 
 
 UNASKED: tuple[Check, ...] = (

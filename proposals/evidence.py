@@ -13,7 +13,7 @@ from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, ValidationErro
 
 from checks.counting import matched
 from checks.facts import Access, Facts, Form, Person, Stance, Surface, Voice
-from checks.policy import Freeze, Policy, PolicyError, Rule, Source, load
+from checks.policy import Freeze, Policy, PolicyError, Rule, Source, policy_of
 from checks.simulate import Scene
 from checks.verdict import Verdict
 
@@ -129,7 +129,7 @@ def same_rule(predicate: Mapping[str, JSON], place: int, text: str) -> bool | No
     scene = scene_of(predicate)
     recorded = predicate["rules"]
     try:
-        hit = load(text).rule_for(scene.facts.tool)
+        hit = policy_of(text).rule_for(scene.facts.tool)
     except PolicyError:
         return None
     entry = recorded[place] if isinstance(recorded, list) else None

@@ -5,6 +5,7 @@ Whoever reads the statement can give the verdict anew, without the server and wi
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
+from decimal import Decimal, InvalidOperation
 from typing import Annotated, Any, Literal
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, ValidationError
@@ -44,10 +45,19 @@ def restores(undo: Mapping[str, JSON], plan: Mapping[str, JSON]) -> bool:
 
 
 def priced(cost: JSON) -> str:
-    """What a plan says that it costs, in words; "" when it says nothing of that."""
+    """What a plan says that it costs, in words; "" when that is nothing, or it does not say."""
     if not isinstance(cost, Mapping):
         return "" if cost is None else str(cost)[:60]
+    if _nothing(cost.get("amount")):
+        return ""
     return f"{cost.get('amount')} {cost.get('unit')}"[:60]
+
+
+def _nothing(amount: JSON) -> bool:
+    try:
+        return Decimal(str(amount)) == 0
+    except InvalidOperation:
+        return False
 
 
 def _changes(plan: Mapping[str, JSON], first: str, second: str) -> list[str] | None:

@@ -27,10 +27,12 @@ from .recovering import pick_up
 from .shaking import put_back
 from .statements import start_of
 from .undoing import NO_UNDO
+from .veiling import things
 
 TRIES = 3
 SOON = timedelta(seconds=2)
 LATER = timedelta(seconds=30)
+IN_LINE = "waits_in_line"
 SLOW = timedelta(seconds=10)
 """How long an apply may take before its page says that it was started."""
 
@@ -102,10 +104,11 @@ async def decide(ports: Ports, proposal: Proposal) -> timedelta | None:
         verdict = _judged(ports, proposal, sight)
         if verdict.decision is not Decision.APPROVED:
             return await report(ports, proposal, verdict)
-    with ports.lines.changing(proposal) as holder:
+    with ports.lines.changing(proposal.id, things(ports, proposal)) as holder:
         if holder is not None:
-            ports.store.note(proposal.id, why=waits_for(holder))
-            return SOON
+            words = f"It waits until {holder}, which changes the same thing just now, is done."
+            tell_held(ports, ports.store.proposal(proposal.id) or proposal, IN_LINE, words)
+            return LATER  # sooner, when that is done
         nonce = secrets.token_hex(16)
         claimed = ports.store.move(proposal.id, Event.GRANTED, ports.now(), nonce=nonce)
         return await settle_claim(ports, claimed)
@@ -235,11 +238,6 @@ async def report(ports: Ports, proposal: Proposal, verdict: Verdict) -> timedelt
         await put_back(ports, proposal)
         return SOON
     return LATER if verdict.decision is Decision.DOUBTFUL else wait
-
-
-def waits_for(holder: str) -> str:
-    """Why a call waits for the proposal that changes the same thing just now."""
-    return f"It waits until {holder}, which changes the same thing just now, is done."
 
 
 def show(ports: Ports, proposal: Proposal, verdict: Verdict) -> timedelta | None:

@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from decimal import Decimal
 
 from checks.facts import Access, Facts, Voice
-from checks.policy import Policy, PolicyError, Source, load
+from checks.policy import Policy, PolicyError, Source, policy_of
 from proposals.lifecycle import State
 from proposals.plan import Proposal
 from proposals.ports import Forge, PolicyFile, Sight
@@ -131,7 +131,7 @@ def source(name: str, file: PolicyFile) -> Source:
     if file.text is None:
         return Source(name, None, file.problem or "the policy file is missing", file.blob)
     try:
-        return Source(name, load(file.text), blob=file.blob)
+        return Source(name, policy_of(file.text), blob=file.blob)
     except PolicyError as error:
         return Source(name, None, f"the policy file cannot be used: {error}", file.blob)
 

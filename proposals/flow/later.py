@@ -8,6 +8,7 @@ from proposals.store import Problem, Step
 
 from .ending import receipt
 from .ground import Ports
+from .restraint import alike
 
 
 def not_known(ports: Ports, unknown: Proposal, outcome: dict[str, Any]) -> list[Step]:
@@ -24,12 +25,14 @@ def unsettled(ports: Ports, unknown: Proposal) -> None:
     """Tell those who decide about the same call, and show on what it was to undo, that it began."""
     named = unknown.place.url if unknown.place else unknown.id
     text = (
-        f"**Look before you decide:** the same call was started, and nobody knows what came of "
-        f"that: {named}\n\nApproving this may do it a second time.\n"
+        f"**Look before you decide:** this call, or another on the same thing, was started, and "
+        f"nobody knows what came of that: {named}\n\nApproving this may do it a second time. "
+        "Whoever may decide there can find out, and say so there with `/resolve`.\n"
     )
     step = Step("reply", key=f"unsettled:{unknown.id}", text=text)
-    for waiting in ports.store.alike(unknown):
-        ports.store.post(waiting.id, [step], ports.now())
+    for waiting in ports.store.waiting_beside(unknown):
+        if alike(ports, waiting, unknown):
+            ports.store.post(waiting.id, [step], ports.now())
     if unknown.undoes:
         ports.store.post(unknown.undoes, [Step("show")], ports.now())
 

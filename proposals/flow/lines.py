@@ -2,11 +2,13 @@
 
 import asyncio
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
+from typing import TypeAlias
 from weakref import WeakValueDictionary
 
-from proposals.plan import Proposal
+Thing: TypeAlias = tuple[str, str]
+"""What a plan changes: its box or upstream, and the name that the plan gives it."""
 
 
 class Lines:
@@ -14,7 +16,9 @@ class Lines:
 
     def __init__(self) -> None:
         self._locks = defaultdict[int, asyncio.Lock](asyncio.Lock)
-        self._changing: dict[tuple[str, str], str] = {}
+        self._changing: dict[Thing, str] = {}
+        self._waiting: set[str] = set()
+        self._freed: set[str] = set()
         self._undos = WeakValueDictionary[str, asyncio.Lock]()
         self.planning: set[str] = set()
         """Proposals that this process is planning right now."""
@@ -34,28 +38,27 @@ class Lines:
         return self._undos.setdefault(proposal, asyncio.Lock())
 
     @contextmanager
-    def changing(self, proposal: Proposal) -> Iterator[str | None]:
+    def changing(self, id_: str, things: Collection[Thing]) -> Iterator[str | None]:
         """Hold all that a call changes, from before it is planned again until it is read back.
 
         Gives the id of a proposal that holds some of it now: then nothing is held, and the call
         must wait. Else two plans that were made on one world would both be carried out.
         """
-        wanted = things(proposal)
-        holder = next((self._changing[thing] for thing in wanted if thing in self._changing), None)
+        holder = next((self._changing[thing] for thing in things if thing in self._changing), None)
         if holder is not None:
+            self._waiting.add(id_)
             yield holder
             return
-        self._changing |= dict.fromkeys(wanted, proposal.id)
+        self._changing |= dict.fromkeys(things, id_)
         try:
             yield None
         finally:
-            for thing in wanted:
+            for thing in things:
                 del self._changing[thing]
+            self._freed |= self._waiting
+            self._waiting.clear()
 
-
-def things(proposal: Proposal) -> frozenset[tuple[str, str]]:
-    """What a plan changes, by the names of its effects within the tool's own upstream or box."""
-    home = proposal.tool.partition(".")[0]
-    listed = proposal.plan.plan.get("effects")
-    effects = listed if isinstance(listed, list) else []
-    return frozenset((home, str(e["what"])) for e in effects if isinstance(e, dict))
+    def freed(self) -> set[str]:
+        """Who waited for a thing and can try again, each told once; things were let go since."""
+        freed, self._freed = self._freed, set()
+        return freed

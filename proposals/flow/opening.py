@@ -3,13 +3,14 @@
 from collections.abc import Mapping
 
 from checks.facts import NOBODY
-from checks.policy import PolicyError, Rule, load
+from checks.policy import PolicyError, Rule, policy_of
 from proposals.lifecycle import Event, State
 from proposals.plan import Proposal
 
 from .aiming import gone
 from .ending import end
 from .ground import Ports
+from .restraint import earlier
 from .statements import plan_bytes
 from .undoing import announce
 
@@ -57,7 +58,7 @@ async def _with_policy(ports: Ports, proposal: Proposal) -> Proposal:
         "policy_weakness": file.weakness,
     }
     try:
-        hit = load(file.text or "").rule_for(proposal.tool)
+        hit = policy_of(file.text or "").rule_for(proposal.tool)
     except PolicyError:
         hit = None
     changes["behind"] = await ports.forge.called(
@@ -67,9 +68,9 @@ async def _with_policy(ports: Ports, proposal: Proposal) -> Proposal:
         changes["expires"] = proposal.created + hit[1].expires
         changes["people"] = people = await _people(ports, proposal, hit[1])
         changes["candidates"] = await _candidates(ports, proposal, hit[1], people)
-    if earlier := ports.store.unsettled(proposal):
-        url = earlier.place.url if earlier.place else None
-        changes["unsettled"] = {"proposal": earlier.id, "url": url}
+    if begun := earlier(ports, proposal):
+        url = begun.place.url if begun.place else None
+        changes["unsettled"] = {"proposal": begun.id, "url": url}
     return ports.store.note(proposal.id, **changes)
 
 

@@ -71,18 +71,20 @@ async def never_began(ports: Ports, proposal: Proposal) -> bool:
     """Whether the tool of a started proposal certainly never ran: its start stands nowhere.
 
     A tool runs only after start.json was found to be ours, and the process that might have run it
-    is gone.
+    is gone. A store that knows of no start may be an old backup: the ledger is asked all the same.
     """
     start = ports.store.statement(proposal.id, "start")
-    if start is None:
-        return proposal.outcome is None
-    if start.written:
+    if start is None and proposal.outcome is not None:
+        return False
+    if start is not None and start.written:
         return False
     try:
-        found = await ports.forge.standing(proposal, "start", start.text.encode())
+        text = start.text.encode() if start else b""
+        found = await ports.forge.standing(proposal, "start", text)
     except ForgeError:
         return False
-    settle_number(ports, start, found)
+    if start is not None:
+        settle_number(ports, start, found)
     return found is Fence.ABSENT
 
 

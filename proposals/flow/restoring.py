@@ -127,7 +127,10 @@ def _bring_up(
     outcome: dict[str, Any] | None,
     now: datetime,
 ) -> None:
-    """Move a proposal to where the ledger says it is; one whose outcome is known stays there."""
+    """Move a proposal to where the ledger says it is; one whose outcome is known stays there.
+
+    Of two accounts of one outcome the signed one is kept: people read it, and audits hold to it.
+    """
     target = _STATES.get(str((outcome or {"outcome": "unknown"})["outcome"]), State.UNKNOWN)
     changes: dict[str, Any] = {"why": str((outcome or {}).get("why", ""))[:300]}
     changes |= {"outcome": outcome} if outcome else {}
@@ -135,6 +138,8 @@ def _bring_up(
     changes |= {"nonce": nonce} if (nonce := new[-1].text("nonce")) else {}
     if known.state is State.ENDED and target is not State.ENDED:
         store.correct(known.id, now, target, **changes)
+    if outcome and known.state is target and target in (State.APPLIED, State.FAILED):
+        store.note(known.id, **changes)
     for event in _way(known.state, target):
         store.move(known.id, event, now, **changes)
 

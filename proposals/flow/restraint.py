@@ -9,6 +9,7 @@ from proposals.plan import Proposal
 
 from .ending import end
 from .ground import Ports, Refusal
+from .veiling import things
 
 COOL_DOWN = timedelta(hours=1)
 
@@ -23,9 +24,23 @@ def turned_down(ports: Ports, fresh: Proposal) -> Proposal | None:
     return ports.store.rejected(fresh, ports.now() - COOL_DOWN)
 
 
+def earlier(ports: Ports, fresh: Proposal) -> Proposal | None:
+    """A start of the same call, or on the same thing, of which nobody knows what came."""
+    return next((p for p in ports.store.unknown(fresh) if alike(ports, p, fresh)), None)
+
+
+def alike(ports: Ports, one: Proposal, other: Proposal) -> bool:
+    """Whether two are the same call, or change the same thing as far as they are planned."""
+    if (one.tool, one.arguments) == (other.tool, other.arguments):
+        return True
+    if one.pinned is None or other.pinned is None:
+        return False
+    return not things(ports, one).isdisjoint(things(ports, other))
+
+
 def unsettled(ports: Ports, fresh: Proposal) -> str:
-    """Which start of the same call has an outcome that nobody knows; "" when none has."""
-    found = ports.store.unsettled(fresh)
+    """Where `earlier` stands; "" when there is none."""
+    found = earlier(ports, fresh)
     return _place(found) if found else ""
 
 
@@ -46,7 +61,7 @@ def refuse_again(ports: Ports, fresh: Proposal) -> None:
         message = f"A person took exactly this back with {undo}. It was not done again."
         raise Refusal(Reason.UNDONE_BEFORE, message, REASONS[Reason.UNDONE_BEFORE].remedy, 409)
     if start := unsettled(ports, fresh):
-        message = f"Nobody knows what came of the same call before ({start}). It was not done."
+        message = f"Nobody knows what came of an earlier start of it ({start}). It was not done."
         raise Refusal(Reason.UNSETTLED, message, REASONS[Reason.UNSETTLED].remedy, 409)
 
 

@@ -20,12 +20,13 @@ from proposals.unasked import evidence_of_unasked
 
 from .acquainting import acquaint
 from .applying import run
-from .deciding import TRIES, conditions, ended_by_drift, keep, waits_for
+from .deciding import TRIES, conditions, ended_by_drift, keep
 from .declared import judged_by
 from .ending import end, event_of
 from .ground import Ports, dict_of, source
 from .holding import barred_by
 from .statements import start_unasked
+from .veiling import things
 
 NOT_STARTED = "not_started"
 
@@ -48,9 +49,9 @@ async def start_now(
     """
     ports.lines.running.add(proposal.id)
     try:
-        with ports.lines.changing(proposal) as holder:
+        with ports.lines.changing(proposal.id, things(ports, proposal)) as holder:
             if holder is not None:
-                why = f"Nothing was done yet. {waits_for(holder)}"
+                why = f"It was not started: {holder} changes the same thing just now."
                 return ports.store.note(proposal.id, why=why, reason=NOT_STARTED)
             nonce = secrets.token_hex(16)
             claimed = ports.store.move(

@@ -11,7 +11,7 @@ from proposals.vault import SecretsLost
 
 from .ground import DEFAULT_WAIT, Ports, Refusal
 from .planning import plan_first
-from .veiling import asked, known, lost
+from .veiling import asked, known, lost, things
 
 # What the dry run of an undo may answer when the world leaves nothing to plan.
 NO_UNDO = frozenset({"already_undone", "undo_conflict", "irreversible", "nothing_to_do"})
@@ -92,9 +92,9 @@ def _undoable(ports: Ports, original: Proposal) -> Tool:
 
 def _refuse_older(ports: Ports, original: Proposal) -> None:
     """Refuse to reach under a later change of the same thing: the newest is undone first."""
-    touched = _touched(ports, original)
+    touched = things(ports, original)
     for later in ports.store.done_since(original):
-        if touched & _touched(ports, later):
+        if touched & things(ports, later):
             where = f" ({later.place.url})" if later.place else ""
             message = f"Proposal {later.id}{where} changed the same thing later."
             hint = f"Undo {later.id} first."
@@ -102,12 +102,6 @@ def _refuse_older(ports: Ports, original: Proposal) -> None:
                 message = f"Proposal {later.id}{where} was started on the same thing later."
                 hint = "What came of it must be known first."
             raise Refusal("undo_newest_first", message, hint, 409)
-
-
-def _touched(ports: Ports, proposal: Proposal) -> set[str]:
-    listed = known(ports, proposal).plan["effects"]
-    effects = listed if isinstance(listed, list) else []
-    return {str(effect["what"]) for effect in effects if isinstance(effect, dict)}
 
 
 def _proposal(

@@ -17,6 +17,7 @@ from proposals.vault import SecretsLost, kid_of
 from proposals.veil import EVERY_CALL, Veil, World
 
 from .ground import Ports, Refusal
+from .lines import Thing
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,6 +164,21 @@ def seen(ports: Ports, proposal: Proposal, found: Checked) -> Checked:
     said: dict[str, Any] = {"after": veil.hide(world)["preconditions"]}
     said |= {"checks": told.lines([*found.checks]), "why": told.text(found.why)}
     return replace(found, **said)
+
+
+def things(ports: Ports, proposal: Proposal) -> frozenset[Thing]:
+    """What a plan changes, by the real names of its effects within the tool's box or upstream.
+
+    Names whose secrets are lost stay hidden: what has lost its secrets runs nothing.
+    """
+    home = proposal.tool.partition(".")[0]
+    try:
+        plan = known(ports, proposal).plan
+    except SecretsLost:
+        plan = proposal.plan.plan
+    listed = plan.get("effects")
+    effects = listed if isinstance(listed, list) else []
+    return frozenset((home, str(e.get("what"))) for e in effects if isinstance(e, dict))
 
 
 def lost(error: SecretsLost) -> Refusal:

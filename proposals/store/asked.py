@@ -99,26 +99,18 @@ class Asked(Outbox):
         )
         return proposal_of(row) if row else None
 
-    def unsettled(self, proposal: Proposal) -> Proposal | None:
-        """A start of the same call, or of its undo, of which nobody knows what came."""
-        row = self.row(
-            """SELECT * FROM proposal WHERE state = 'unknown' AND id != :id AND tool = :tool
-            AND arguments = :arguments ORDER BY created DESC LIMIT 1""",
-            id=proposal.id,
-            tool=proposal.tool,
-            arguments=_text(proposal.arguments),
-        )
-        return proposal_of(row) if row else None
+    def unknown(self, proposal: Proposal) -> list[Proposal]:
+        """Starts in the same box or upstream of which nobody knows what came, newest first."""
+        return self._beside(proposal, "state = 'unknown' ORDER BY created DESC")
 
-    def alike(self, proposal: Proposal) -> list[Proposal]:
-        """The same calls that people are asked about, by whatever agent."""
-        rows = self.rows(
-            f"""SELECT * FROM proposal WHERE state IN {_LIVE} AND head IS NOT NULL
-            AND id != :id AND tool = :tool AND arguments = :arguments""",  # noqa: S608
-            id=proposal.id,
-            tool=proposal.tool,
-            arguments=_text(proposal.arguments),
-        )
+    def waiting_beside(self, proposal: Proposal) -> list[Proposal]:
+        """What people are asked about in the same box or upstream, by whatever agent."""
+        return self._beside(proposal, f"state IN {_LIVE} AND head IS NOT NULL")
+
+    def _beside(self, proposal: Proposal, which: str) -> list[Proposal]:
+        home = proposal.tool.partition(".")[0] + "."
+        sql = "SELECT * FROM proposal WHERE id != :id AND substr(tool, 1, length(:home)) = :home"
+        rows = self.rows(f"{sql} AND {which}", id=proposal.id, home=home)
         return [proposal_of(r) for r in rows]
 
     def undecided(self, agent: str) -> list[Proposal]:

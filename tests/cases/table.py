@@ -738,6 +738,7 @@ src modelcontextprotocol/python-sdk#520, #880, #1004, #1676; fastmcp#1003
 by system/test_bridge.py::test_a_server_that_was_started_again_is_found_again
 by cases/test_attacks_third_mcp.py::test_a_call_whose_answer_is_lost_is_not_sent_again_by_the_bridge
 by cases/test_attacks_third_mcp.py::test_only_what_was_refused_for_want_of_a_session_is_sent_again
+by system/test_bridge_endures.py::test_a_server_that_forgets_each_session_at_once_is_not_asked_for_ever
 by webhook_app/test_mcp_upstreams.py::test_a_read_whose_server_is_killed_is_asked_once_more
 by webhook_app/test_mcp_upstreams.py::test_a_write_whose_server_dies_is_unknown_and_not_repeated
 by webhook_app/test_sent_once.py::test_a_change_whose_connection_breaks_is_sent_once

@@ -274,7 +274,9 @@ async def test_a_page_says_that_the_same_call_may_have_been_done(desk: Desk) -> 
     await desk.say(lost, "/replan")
     fresh = next(p for p in desk.here.store.proposals() if p.parent == lost["proposal"])
     seen = {"proposal": fresh.id}
-    assert "**Look first:** the same call was started" in (desk.here.pull(seen).body or "")
+    assert "**Look first:** this call, or one on the same thing, was started" in (
+        desk.here.pull(seen).body or ""
+    )
     assert where in (desk.here.pull(seen).body or "")
     assert "Look first" in desk.here.check(seen).output["summary"]
     assert "Look first" not in (desk.here.pull(before).body or "")

@@ -173,7 +173,20 @@ def test_every_reason_can_be_expected(reason: Reason) -> None:
 def test_a_surplus_code_of_a_stance_is_named() -> None:
     [case] = load_cases(one(ANN, YES, "works_for: [ann]", "reasons: [approvals_missing]"))
     [line] = run(case, POLICY).lines()
-    assert line.startswith("+ requester: given, but not expected (")
+    assert line == (
+        "+ requester: given, but not expected (The agent that asks works for this person.)"
+    )
+
+
+def test_a_fault_of_the_file_as_a_whole_names_no_place() -> None:
+    with pytest.raises(PolicyError) as fault:
+        load_cases("version: 2\ncases: [{}]")
+    assert str(fault.value).startswith("version: ")
+
+
+def test_who_asked_for_it_may_be_somebody_nobody_else_speaks_of() -> None:
+    [case] = load_cases(one(ANN, YES, "asked_by: zoe", "reasons: []"))
+    assert run(case, POLICY).verdict.decision.value == "approved"
 
 
 def test_a_tool_without_a_rule_waits_for_a_day_and_nobody_can_approve() -> None:

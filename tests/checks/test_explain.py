@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from checks.explain import ONLY_THOSE_HEARD, explain
 from checks.facts import NOBODY, Access, Facts, Person, Stance, Standing, Voice
-from checks.policy import Policy, Source
+from checks.policy import Policy, Source, load
 from checks.reasons import REASONS, Reason
 from checks.telling import as_text
 from checks.verdict import Decision, judge
@@ -97,6 +97,14 @@ def test_a_lifted_request_for_changes_no_longer_holds() -> None:
     assert (block["counts"], block["reason"]) == (True, None)
 
 
+def test_a_lifted_block_is_lifted_whatever_else_its_author_said() -> None:
+    facts = heard(YES, dismissed(no(BOB, 20), CAT), said(BOB, 21, standing=Standing.GONE))
+    verdict = laid_open(facts, PLAIN)
+    [block] = [s for s in verdict["stances"] if s["stance"] == "block"]
+    assert (block["counts"], block["means"]) == (False, "It no longer holds.")
+    assert [s["login"] for s in verdict["stances"] if s["reason"]] == ["bob"]
+
+
 def test_an_approval_says_when_it_lapses_and_the_yes_until_when_it_holds() -> None:
     facts = heard(said(ANN, 40))
     found = laid_open(facts, PLAIN, SHORT)
@@ -170,6 +178,17 @@ def test_nobody_could_approve_what_is_over() -> None:
         pytest.param(
             replace(BUSY, voices=(), people={"ann": NOBODY, "bob": BOSS.id}), BOTH, [],
             ["team:acme/finance"], None, id="but-not-who-is-nobody-or-works-with-the-agent",
+        ),
+        pytest.param(
+            replace(BUSY, voices=(), people={}), BOTH, [],
+            ["team:acme/finance", "user:ann", "user:bob"], None, id="and-who-was-not-looked-up",
+        ),
+        *(
+            pytest.param(
+                replace(BUSY, voices=(), **{out: frozenset({ANN.id})}), BOTH, [],
+                ["team:acme/finance", "user:bob"], None, id=f"but-none-of-the-{out}",
+            )
+            for out in ("identities", "askers", "machines", "contributors")
         ),
         pytest.param(
             heard(said(ANN, 5, standing=Standing.GONE)), PLAIN, ["ann"], [], "write",
@@ -270,3 +289,51 @@ def test_an_explanation_says_times_as_people_do() -> None:
     text = as_text(laid_open(heard(said(ANN, 40)), SHORT))
     assert "1 Dec 2026 09:40 UTC" in text
     assert "an approval lasts 30 min" in text
+
+
+MANY = load("""\
+version: 1
+rules:
+  - tools: ["billing.*", "crm.*"]
+    requesters: [agent:refund-bot, user:boss]
+    require: [{approvals: 3, from: [user:ann, user:bob, user:cat]}]
+freeze:
+  - {from: 2099-01-01T00:00Z, until: 2099-01-02T00:00Z, reason: holidays}
+""")
+OF_BOSS = replace(
+    FACTS, tool="billing.refund", agent="refund-bot",
+    access={**TEAM, BOB.id: Access(BOB.id, "write")},
+    people={"ann": ANN.id, "bob": BOB.id, "cat": CAT.id, "boss": BOSS.id},
+)  # fmt: skip
+
+
+def text_of(facts: Facts, *sources: Source) -> str:
+    return as_text(explain(facts, sources, judge(facts, sources, NOW), NOW))
+
+
+def test_what_there_are_several_of_is_listed_with_commas() -> None:
+    told = text_of(
+        replace(OF_BOSS, voices=(YES, said(BOB, 11))), Source("other", MANY, blob="c0ffee")
+    )
+    assert "  other (blob c0ffee): rule 1, for billing.*, crm.*\n" in told
+    assert "    For requests of agent:refund-bot, user:boss\n" in told
+    assert "[2/3]" in told
+    assert "(review), @" in told
+    assert " still needed (other).\n" in told
+    gone = (said(ANN, 5, standing=Standing.GONE), said(BOB, 6, standing=Standing.GONE))
+    told = text_of(replace(OF_BOSS, voices=gone), *under(MANY))
+    assert "  Heard, may decide, does not count now: @ann, @bob\n" in told
+    assert "This yes holds" not in told
+
+
+def test_the_first_line_says_what_is_needed_only_where_something_is() -> None:
+    over = text_of(replace(FACTS, voices=(), moved=True), *under(PLAIN))
+    assert over.startswith("Ended: nothing will be changed.\n")
+    stopped = text_of(replace(FACTS, halted="an operator stopped it"), *under(PLAIN))
+    assert stopped.startswith("Waiting: not approved yet.\n")
+
+
+def test_a_lifted_block_has_no_reason_in_brackets() -> None:
+    told = text_of(heard(YES, dismissed(no(BOB, 20), CAT)), *under(PLAIN))
+    [line] = [line for line in told.splitlines() if "@bob requested changes" in line]
+    assert ": does not count. [" in line

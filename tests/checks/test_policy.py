@@ -11,7 +11,18 @@ from hypothesis import strategies as st
 from ruamel.yaml import YAML
 
 from checks.facts import Surface
-from checks.policy import MAX_SIZE, PERMISSIONS, Group, Policy, PolicyError, Rule, floor, load
+from checks.policy import (
+    MAX_DEPTH,
+    MAX_SIZE,
+    PERMISSIONS,
+    Group,
+    Policy,
+    PolicyError,
+    Rule,
+    document,
+    floor,
+    load,
+)
 
 DOCS = Path(__file__).parent.parent.parent / "docs" / "reference"
 EXAMPLE = """\
@@ -405,3 +416,56 @@ def test_the_published_schema_refuses_what_we_refuse(text: str) -> None:
 def test_the_schema_in_the_docs_is_generated(golden: Callable[..., None]) -> None:
     schema = json.dumps(Policy.model_json_schema(), indent=2) + "\n"
     golden(schema, "policy.schema.json", DOCS)
+
+
+MOMENTS = "a moment has a time and a zone, such as 2026-12-24T00:00Z"
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        pytest.param(
+            PLAIN + "    expires: 4",
+            'rules.0.expires: a duration is a number and one of s, m, h, d, such as "4h"',
+            id="a-length-without-a-unit",
+        ),
+        pytest.param(frozen("2026-12-24", "2026-12-27"), f"freeze.0.from: {MOMENTS}", id="a-day"),
+        pytest.param(
+            frozen("0001-01-01T00:00+05:00", "2026-12-27T00:00Z"),
+            "freeze.0.from: 0001-01-01T00:00+05:00 is outside the years 1 to 9999",
+            id="before-the-first-year",
+        ),
+        pytest.param(written("1\n", "true\n"), "version: write: version: 1", id="true"),
+        pytest.param(
+            "%YAML 1.1\n---\n" + PLAIN,
+            "line 2: directives are not allowed; write it out plainly",
+            id="a-directive",
+        ),
+        pytest.param(
+            "a: *b",
+            "line 1: anchors and aliases are not allowed; write it out plainly",
+            id="an-alias-of-nothing",
+        ),
+        pytest.param("a: \x00", "the file: special characters are not allowed", id="control"),
+        pytest.param("a: " + "1" * 5000, "the file: it is not YAML", id="a-number-without-end"),
+    ],
+)
+def test_a_fault_is_told_in_whole_words(text: str, told: str) -> None:
+    with pytest.raises(PolicyError) as fault:
+        load(text)
+    assert str(fault.value) == told
+
+
+def test_a_moment_is_of_utc_itself_and_of_no_zone_that_is_like_it() -> None:
+    moment = load(frozen("2026-12-24T05:00+05:00", "2026-12-27T00:00Z")).freeze[0].from_
+    assert moment.tzinfo is UTC
+
+
+def test_many_lists_beside_one_another_are_not_deep() -> None:
+    assert document("[" + "[1], " * 40 + "[1]]") == [[1]] * 41
+
+
+def test_as_many_levels_as_are_allowed_are_read_and_not_one_more() -> None:
+    assert document("[" * MAX_DEPTH + "]" * MAX_DEPTH)
+    with pytest.raises(PolicyError, match=f"more than {MAX_DEPTH} levels"):
+        document("[" * (MAX_DEPTH + 1) + "]" * (MAX_DEPTH + 1))

@@ -115,8 +115,52 @@ def test_the_policy_of_now_holds_for_what_asks_nobody(source: Source, decision: 
     assert judge_unasked(LIGHT, [source], NOW).decision is decision
 
 
+@pytest.mark.parametrize(
+    ("facts", "because"),
+    [
+        pytest.param(
+            light(effect="destructive"), "its effect is 'destructive', not 'write'", id="effect"
+        ),
+        pytest.param(light(touches=frozenset({"spend"})), "it touches 'spend'", id="touches"),
+        pytest.param(
+            said(mode="announce", declared="approve"),
+            "it was planned in mode announce, and its operator has changed that to approve",
+            id="another-mode",
+        ),
+        pytest.param(
+            said(mode="confirm", declared=""),
+            "it was planned in mode confirm, and its operator has changed that so that this is for"
+            " others to decide",
+            id="other-people",
+        ),
+        pytest.param(
+            said(mode="announce", declared="announce", cost="100 EUR"),
+            "its plan says that it costs 100 EUR",
+            id="cost",
+        ),
+        pytest.param(
+            said(undone="p_2"), "a person took exactly this back with p_2", id="undone-before"
+        ),
+        pytest.param(
+            said(unsettled="p_2"),
+            "nobody knows what came of a start before: p_2",
+            id="unsettled",
+        ),
+    ],
+)
+def test_why_it_may_not_is_said_with_what_stands_in_the_way(facts: Facts, because: str) -> None:
+    [finding] = judge_unasked(facts, [Source("current", PLAIN)], NOW).findings
+    assert finding.because == because
+
+
 def test_without_any_policy_nothing_starts() -> None:
-    assert judge_unasked(LIGHT, [], NOW).decision is DOUBTFUL
+    verdict = judge_unasked(LIGHT, [], NOW)
+    assert verdict.decision is DOUBTFUL
+    assert [f.because for f in verdict.findings] == ["there is no policy at all"]
+
+
+def test_nobody_is_heard_about_what_asks_nobody() -> None:
+    assert judge_unasked(LIGHT, [Source("current", PLAIN)], NOW).heard == ()
 
 
 def test_a_yes_lasts_until_the_next_freeze_or_the_end() -> None:

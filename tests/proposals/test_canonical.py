@@ -23,6 +23,7 @@ from proposals.canonical import (
     loads,
     pointer_get,
     pointer_of,
+    pointer_put,
     pointer_split,
     same,
 )
@@ -414,3 +415,36 @@ def test_what_is_taken_below_one_member_stays_below_another() -> None:
 def test_no_place_of_a_long_list_is_named_by_a_word() -> None:
     assert pointer_get(list(range(9_000)), "/x") is MISSING
     assert pointer_get(list(range(9_000)), "/01") is MISSING
+
+
+@pytest.mark.parametrize(
+    ("pointer", "found"),
+    [
+        pytest.param("", "new", id="all-of-it"),
+        pytest.param("/a", {"a": "new", "b": 1}, id="a-member"),
+        pytest.param("/a/1/c", {"a": [{"c": 1}, {"c": "new", "d": 3}], "b": 1}, id="below-a-list"),
+        pytest.param("/a/0", {"a": ["new", {"c": 2, "d": 3}], "b": 1}, id="an-item"),
+        pytest.param("/x", None, id="no-such-member"),
+        pytest.param("/a/2", None, id="no-such-item"),
+        pytest.param("/a/01", None, id="no-way-to-write-a-place"),
+        pytest.param("/b/c", None, id="below-a-number"),
+    ],
+)
+def test_a_value_is_put_where_one_is_and_nowhere_else(pointer: str, found: JSON | None) -> None:
+    value: JSON = {"a": [{"c": 1}, {"c": 2, "d": 3}], "b": 1}
+    assert pointer_put(value, pointer, "new") == (value if found is None else found)
+    assert value == {"a": [{"c": 1}, {"c": 2, "d": 3}], "b": 1}
+
+
+@pytest.mark.parametrize(
+    ("pointer", "told"),
+    [
+        pytest.param("", "no", id="nowhere"),
+        pytest.param("/a/0", "no (at /a/0)", id="a-place"),
+        pytest.param("/\xe9\n", "no (at /\\xe9\\n)", id="ascii-alone"),
+        pytest.param("/" + "a" * 300, f"no (at /{'a' * 199})", id="cut"),
+    ],
+)
+def test_a_refusal_names_the_place_in_ascii(pointer: str, told: str) -> None:
+    refusal = NotCanonical("not_json", "no", pointer)
+    assert (str(refusal), refusal.pointer) == (told, pointer)

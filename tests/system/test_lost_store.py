@@ -76,6 +76,22 @@ async def resumed(here: Town) -> None:
     await here.rest()
 
 
+async def test_a_backup_from_before_a_start_was_recorded_does_not_call_it_undone(
+    here: Town, box: Box
+) -> None:
+    """The old store had begun and knew of no statement; the ledger has it, and the tool ran."""
+    seen = await here.propose("box.add", {"n": 4})
+    async with here.in_line(seen):
+        copy = backup(here)
+    assert (await here.over(seen))["status"] == "applied"
+    signed = (here.kept(seen).outcome or {})["approved_by"]
+    await restarted(here, copy)
+    assert here.kept(seen).state is State.APPLIED, "by reading it back"
+    await here.ask("box.add", {"n": 9})  # for that, the ledger is compared with the store
+    await here.until(seen, lambda p: (p.outcome or {})["approved_by"] == signed != [])
+    assert (box.runs, box.value) == (1, 5)
+
+
 @pytest.mark.parametrize("earlier", [0, 1], ids=["nothing-was-done-before", "one-was-done-before"])
 async def test_what_ran_after_a_backup_does_not_run_again_from_it(
     here: Town, box: Box, earlier: int

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from proposals.likeness import genuine
 from sandbox.github.actions import refs
 from sandbox.stage import REPOSITORY
 from sandbox.testing import Town
@@ -290,6 +291,8 @@ async def test_the_statements_hold_the_plan_and_who_approved(here: Town) -> None
     said = start["statement"]["predicate"]
     assert said["plan"] == here.kept(seen).plan.plan
     assert [a["login"] for a in said["approvals"]] == ["lee"]
+    for file in files.values():  # an agent may read them through the gateway
+        genuine(file.decode())
 
 
 def ledger(git: Any) -> dict[str, bytes]:

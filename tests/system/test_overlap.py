@@ -18,7 +18,7 @@ async def _both(here: Town, box: Box) -> tuple[dict[str, str], dict[str, str]]:
     await here.person("lee").review(REPOSITORY, here.number(first), "APPROVE")
     await here.until(first, lambda p: p.state is State.STARTED)
     await here.person("lee").review(REPOSITORY, here.number(second), "APPROVE")
-    await here.until(second, lambda p: "changes the same thing" in p.why)
+    await here.until(second, lambda p: p.reason == "waits_in_line")
     return first, second
 
 
@@ -27,6 +27,7 @@ async def test_what_changes_a_thing_that_is_being_changed_waits(here: Town, box:
     waiting = here.kept(second)
     assert (waiting.state, waiting.moved) == (State.OPEN, False)
     assert first["proposal"] in waiting.why
+    assert "It is held up" in (await here.seen(second))["say_to_user"]
     box.mends()
     assert (await here.over(first))["status"] == "applied"
     ended = await here.over(second)

@@ -108,10 +108,10 @@ async def test_a_proven_preview_needs_no_warning_and_a_restart_forgets_nothing(
     said = json.loads(done.stdout)
     assert (said["proven"], said["changed"]) == (True, [])
     assert said["reads"] == ["read 1 (cal.list_events)"]
-    assert await warnings(here, "Swim") == []
+    assert not any(ISOLATED in said for said in await warnings(here, "Swim"))
     await here.stop()
     await here.start()
-    assert await warnings(here, "Ride") == []
+    assert not any(ISOLATED in said for said in await warnings(here, "Ride"))
     listed = json.loads((await placet(here, "tools", "check", "--json")).stdout)
     assert listed == {"previews": {"cal.push_workout": "proven"}}
     whole = await placet(here, "tools")

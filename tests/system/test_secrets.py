@@ -15,6 +15,7 @@ import pytest
 import structlog
 
 from proposals.canonical import digest
+from proposals.flow.veiling import things
 from sandbox.stage import REPOSITORY
 from sandbox.testing import Town, town
 from tests.shop import Shop, served
@@ -250,6 +251,18 @@ async def test_the_page_says_what_is_hidden_and_what_binds_it(here: Town) -> Non
     body = str(here.pull(seen).body)
     assert f"Hidden: `/arguments/token`, `/preview/session`**, bound by `hmac:{key.kid}`." in body
     assert "The same text is hidden in 4 other places" in body
+
+
+async def test_what_two_calls_change_is_compared_by_its_real_name(here: Town) -> None:
+    """Each plan hides it behind a mark of its own, so by the marks no two would ever meet."""
+    first = await here.propose("safe.put", {"token": GIVEN})
+    body = {"tool": "safe.put", "arguments": {"token": GIVEN}}
+    async with here.http() as http:
+        said = await http.post("/v1/proposals", json=body, headers={"Idempotency-Key": "once-more"})
+    second = said.raise_for_status().json()
+    assert first["proposal"] != second["proposal"]
+    names = [things(here.hall.ports, here.kept(said)) for said in (first, second)]
+    assert names == [{("safe", f"token {GIVEN}")}] * 2
 
 
 async def test_the_same_call_is_found_by_its_secret_and_another_is_not(here: Town) -> None:

@@ -190,3 +190,18 @@ async def test_on_somebodys_page_an_undelivered_rejection_must_name_the_plan(
     assert ((await here.seen(seen))["status"], box.runs) == ("awaiting_approval", 0)
     await noor.delete_comment(SHOP, named.id)
     assert (await here.over(seen))["status"] == "applied"
+
+
+async def test_an_undelivered_yes_through_an_app_is_not_taken_for_the_persons_own(
+    here: Town, box: Box
+) -> None:
+    seen = await here.propose("box.add", {"n": 4})
+    app = here.world.add_app("editor", permissions={"issues": "write"}, events=[])
+    here.world.install(app, "acme", [REPOSITORY])
+    here.world.faults.add(DeliveryFault("issue_comment", "lose"))
+    lee = here.world.person("lee", via=app)
+    await lee.comment(REPOSITORY, here.number(seen), "/approve")
+    await here.rest()
+    await look_again(here, seen)
+    heard = await why_not(here, seen)
+    assert ("via_app" in heard, "not_delivered" in heard, box.runs) == (True, False, 0)

@@ -35,8 +35,8 @@ def test_a_configuration_that_does_not_load_is_one_finding(tmp_path: Path) -> No
 
 def test_a_tool_that_lacks_what_it_calls_is_named(tmp_path: Path) -> None:
     config = written(tmp_path)
-    look = '{id = "a", tool = "up.b"}'
-    more = f'[upstream.up]\ncommand = ["x"]\n[tool.up.a]\neffect = "write"\npre = [{look}]\n'
+    done = '{tool = "up.b"}'
+    more = f'[upstream.up]\ncommand = ["x"]\n[tool.up.a]\neffect = "write"\napply = {done}\n'
     config.write_text(config.read_text() + more)
     said = {one["check"]: one["says"] for one in findings("--config", str(config))}
     assert "Write [tool.up.b], effect first." in said["tool up.a"]

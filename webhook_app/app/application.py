@@ -1,11 +1,10 @@
 """Put the parts together in the order in which they need one another."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Collection
+from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import UTC, datetime, timedelta
 from importlib.metadata import version
-from typing import Any
 
 import structlog
 from fastapi import FastAPI
@@ -31,6 +30,7 @@ from .key import key_path, signing_key
 from .memory import StoredMemory
 from .missed import Missed
 from .secret_keys import secrets_path, vault
+from .stopping import Stop
 from .toolbox import prove, toolbox
 
 SWEEP = timedelta(minutes=1)
@@ -63,7 +63,8 @@ def create_app(
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         async with AsyncExitStack() as stack:
             try:
-                app.state.hall = await _hall(stack, config, forge, now, poll=poll)
+                app.state.hall, stop = await _hall(stack, config, forge, now, poll=poll)
+                app.state.stop = stop.begin
                 stack.push_async_callback(entrance.close)
                 path = socket_path(config.settings.store)
                 await stack.enter_async_context(listening(path, operators_app(app)))
@@ -90,7 +91,7 @@ async def _hall(
     now: Callable[[], datetime],
     *,
     poll: bool,
-) -> Hall:
+) -> tuple[Hall, Stop]:
     settings = config.settings
     store = Store(settings.store, settings.repeat_window)
     stack.callback(store.close)
@@ -114,7 +115,7 @@ async def _hall(
     )
     if isinstance(here.forge, GitHubForge):
         here.forge.remember(StoredMemory(ports))
-    worker = await _worker(stack, ports, settings, here, poll=poll)
+    worker, stop = _worker(stack, ports, settings, here, poll=poll)
     hall = Hall(
         settings=settings,
         ports=ports,
@@ -130,15 +131,15 @@ async def _hall(
         upstreams=upstreams.down,
         listen=upstreams.listen,
         ask=upstreams.ask,
+        tasks=stop.tasks,
     )
-    stack.push_async_callback(_finish, hall)
-    return hall
+    return hall, stop
 
 
-async def _worker(
+def _worker(
     stack: AsyncExitStack, ports: Ports, settings: Settings, here: GitHub, *, poll: bool
-) -> Worker:
-    """Start the worker; it stops before anything that it uses."""
+) -> tuple[Worker, Stop]:
+    """Start the worker; it stops before anything that it uses, and so does what doors begin."""
     fetch = None
     if isinstance(here.forge, GitHubForge):
         missed = Missed(
@@ -148,19 +149,6 @@ async def _worker(
         fetch = here.watched(missed.fetch)
     worker = Worker(ports, settings.app_id, fetch, POLL if poll else SWEEP)
     worker.patience = settings.shutdown_wait
-    task = asyncio.create_task(worker.run())
-    stack.push_async_callback(_cancel, {task})
-    return worker
-
-
-async def _finish(hall: Hall) -> None:
-    """Stop what the doors have begun; a change that is running may end first, for a while."""
-    if hall.ports.lines.running and hall.tasks:
-        await asyncio.wait(set(hall.tasks), timeout=hall.settings.shutdown_wait.total_seconds())
-    await _cancel(hall.tasks)
-
-
-async def _cancel(tasks: Collection[asyncio.Task[Any]]) -> None:
-    for task in list(tasks):
-        task.cancel()
-    await asyncio.gather(*tasks, return_exceptions=True)
+    stop = Stop(ports, asyncio.create_task(worker.run()), settings.shutdown_wait)
+    stack.push_async_callback(stop.finish)
+    return worker, stop

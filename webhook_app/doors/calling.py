@@ -77,7 +77,8 @@ async def called(here: Hall, call: Call) -> Came:
         refused(here, call, error.code, str(error), error.hint)
         raise
     try:
-        genuine([heard.value, heard.error])
+        genuine(heard.value)
+        genuine(heard.error)
     except Imitates as error:
         _log.warning("imitation", agent=call.agent, tool=printable(call.tool, 80), mark=error.mark)
         return Came(reported(here, scope_of(call), answer.imitating(call.tool, str(error))))

@@ -68,14 +68,31 @@ class Looking:
             access = await self.people([v for v in told if v.stance is Stance.BLOCK], access)
         unreadable = ("the list of reviews",) if isinstance(reviews, ForgeError) else ()
         sight = self._sight(pull, told, access, unreadable, skew)
-        shown = pull.conversation()
-        return await self.overheard(sight, await self.conversation() if shown is None else shown)
+        return await self.overheard(sight, await self._said(sight, pull.conversation()))
 
     async def conversation(self) -> list[Comment] | ForgeError:
         """The comments since the opening, or why they can't be read."""
         opened = self.proposal.at.opened.strftime("%Y-%m-%dT%H:%M:%SZ")
         where = ("issues", self.proposal.at.number, "comments")
         return await tried(self.page.every(Comment, *where, since=opened))
+
+    async def _said(self, sight: Sight, shown: list[Comment] | None) -> list[Comment] | ForgeError:
+        """The comments that GraphQL has `shown`; by REST if there is a command to be overheard.
+
+        Only REST tells of a comment that an App wrote it in a person's name. One that its list
+        lacks, as a list from a moment before does, is as GraphQL has it.
+        """
+        if shown is not None and not self._new(sight, shown):
+            return shown
+        listed = await self.conversation()
+        if shown is None or isinstance(listed, ForgeError):
+            return listed
+        return [*({c.id: c for c in shown} | {c.id: c for c in listed}).values()]
+
+    def _new(self, sight: Sight, comments: list[Comment]) -> tuple[Voice, ...]:
+        """The commands in these comments that no delivery told of."""
+        known = {voice.key for voice in sight.voices}
+        return tuple(v for v in untold(comments, self.proposal) if v.key not in known)
 
     async def overheard(self, sight: Sight, comments: list[Comment] | ForgeError) -> Sight:
         """With the commands in the conversation that no delivery told of, and their authors.
@@ -84,8 +101,7 @@ class Looking:
         """
         if isinstance(comments, ForgeError):
             return replace(sight, unreadable=(*sight.unreadable, "the list of comments"))
-        known = {voice.key for voice in sight.voices}
-        new = tuple(v for v in untold(comments, self.proposal) if v.key not in known)
+        new = self._new(sight, comments)
         access = await self.people([v for v in new if v.stance is Stance.REJECT], sight.access)
         return replace(sight, voices=(*sight.voices, *new), access=access)
 

@@ -1,5 +1,6 @@
 """Whether GitHub asks for a review before the default branch, and the policy in it, can change."""
 
+import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
@@ -78,7 +79,9 @@ async def _by_owners(repo: Repository) -> Guard:
     for at, path in enumerate(PLACES):
         if file := await read(repo, path):
             listed = (await repo.ask("GET", "codeowners", "errors")).read(Faults).errors
-            return _judged(path, file.data, listed, (POLICY, *PLACES[: at + 1]))
+            paths = (POLICY, *PLACES[: at + 1])
+            # In a thread of its own: whoever may push can make it long.
+            return await asyncio.to_thread(_judged, path, file.data, listed, paths)
     why = "GitHub asks for the review of code owners, but no CODEOWNERS file names any"
     todo = _name_owners(PLACES[0], (POLICY, PLACES[0]))
     return Guard(kept=False, weakness=f"{_OPEN}: {why}. To end that, {todo}")

@@ -9,14 +9,16 @@ Source: docs.github.com, "About code owners".
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from fnmatch import fnmatchcase
-from itertools import takewhile
+from itertools import dropwhile, takewhile
 
 PLACES = (".github/CODEOWNERS", "CODEOWNERS", "docs/CODEOWNERS")
 """Where the file may be: GitHub uses the first one that is there."""
 
 LONGEST = 200
 """Characters of the longest pattern that is looked at."""
+
+MOST = 5000
+"""Lines that are looked at, from the end of the file: whoever may push can make it long."""
 
 _OWNER = re.compile(r"@[\w.-]+(/[\w.-]+)?|[!-?A-~]+@[!-?A-~]+", re.ASCII)
 _STRANGE = re.compile(r"[!#\[\]\\]|//|[^/]\*\*|\*\*[^/]|\*\*/$|^/$")
@@ -34,9 +36,15 @@ class Line:
 
 
 def deciding(text: str, path: str) -> Line:
-    """The last line that matches a path; one without owners takes away what stood before it."""
-    lines = list(enumerate(text.split("\n"), start=1))
-    for number, line in reversed(lines):
+    """The last line that matches a path; one without owners takes away what stood before it.
+
+    When none of the last MOST lines does, nobody can tell.
+    """
+    lines = text.split("\n")
+    numbers = range(len(lines), 0, -1)
+    for number, line in zip(numbers, reversed(lines), strict=True):
+        if number <= len(lines) - MOST:
+            return Line(number, owned=None)
         pattern, *owners = _words(line) or [""]
         hit = matches(pattern, path) if pattern else False
         if hit is not False:
@@ -77,5 +85,29 @@ def _fits(parts: Sequence[str], path: Sequence[str]) -> bool:
         return not path
     first, rest = parts[0], parts[1:]
     if first == "**":
+        # Several in a row could share the path in very many ways, and mean no more than one.
+        rest = list(dropwhile(lambda part: part == "**", rest))
         return any(_fits(rest, path[i:]) for i in range(len(path) + 1)) if rest else bool(path)
-    return bool(path) and fnmatchcase(path[0], first) and _fits(rest, path[1:])
+    return bool(path) and _named(path[0], first) and _fits(rest, path[1:])
+
+
+def _named(name: str, pattern: str) -> bool:
+    """Whether `*` and `?` of a pattern make it a name; a regular expression takes long to make."""
+    head, *others = pattern.split("*")
+    if not others:
+        return _same(name, head)
+    tail = others.pop()
+    if len(name) < len(head) + len(tail) or not _same(name[: len(head)], head):
+        return False
+    at, end = len(head), len(name) - len(tail)
+    for part in filter(None, others):
+        found = (i for i in range(at, end - len(part) + 1) if _same(name[i : i + len(part)], part))
+        if (start := next(found, None)) is None:
+            return False
+        at = start + len(part)
+    return _same(name[end:], tail)
+
+
+def _same(text: str, pattern: str) -> bool:
+    pairs = zip(text, pattern, strict=False)
+    return len(text) == len(pattern) and all(p in ("?", c) for c, p in pairs)

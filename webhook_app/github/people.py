@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Iterable
 
 from checks.facts import Access, Person, Voice
-from checks.policy import PolicyError, Rule, load
+from checks.policy import PolicyError, Rule, policy_of
 from checks.voices import behind
 from proposals.plan import Proposal
 from proposals.ports import ForgeError, Refused
@@ -27,7 +27,7 @@ def to_ask(voices: Iterable[Voice], proposal: Proposal) -> dict[int, Person]:
 def pinned_rule(proposal: Proposal) -> Rule | None:
     """The rule that the policy at propose has for this tool; None: nobody can approve."""
     try:
-        hit = load(proposal.policy or "").rule_for(proposal.tool)
+        hit = policy_of(proposal.policy or "").rule_for(proposal.tool)
     except PolicyError:
         return None
     return hit[1] if hit else None

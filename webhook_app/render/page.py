@@ -4,7 +4,7 @@ import re
 from collections.abc import Collection
 
 from checks.facts import NOBODY, Surface
-from checks.policy import PolicyError, Rule, load
+from checks.policy import PolicyError, Rule, policy_of
 from checks.wording import code, hidden_count, span, stamp, visible
 from proposals.plan import Proposal
 from proposals.trailers import UnsafeTrailer, trailers
@@ -129,8 +129,10 @@ def unsettled(proposal: Proposal) -> list[str]:
     url = proposal.unsettled.get("url")
     named = code(str(proposal.unsettled.get("proposal")))
     where = f" {url}" if url else ""
-    says = "was started and nobody knows what came of it, so this may do it a second time"
-    return [f"- **Look first:** the same call {says}: {named}{where}"]
+    says = "was started, and nobody knew what came of it, so this may do it a second time"
+    then = "Whoever may decide there can find out, and say so there with `/resolve`"
+    what = "this call, or one on the same thing,"
+    return [f"- **Look first:** {what} {says}: {named}{where}. {then}"]
 
 
 def named_for_it(proposal: Proposal) -> list[str]:
@@ -142,7 +144,7 @@ def named_for_it(proposal: Proposal) -> list[str]:
 def rule_of(proposal: Proposal) -> Rule | None:
     """The rule that the policy had for this tool when it was asked; None: nobody can approve."""
     try:
-        hit = load(proposal.policy or "").rule_for(proposal.tool)
+        hit = policy_of(proposal.policy or "").rule_for(proposal.tool)
     except PolicyError:
         return None
     return hit[1] if hit else None

@@ -163,7 +163,9 @@ class Settings(BaseSettings):
     """For how long after its end the same call without an idempotency key is the same proposal."""
     shutdown_wait: Duration = timedelta(seconds=20)
     """For how long a server that is told to stop lets running changes end; what is not done by
-    then has an unknown outcome, and is looked for at the next start."""
+    then has an unknown outcome, and is looked for at the next start. Allow 15 seconds more before
+    the process is killed: 35 by default, with `docker stop -t`, `stop_grace_period` of Compose,
+    `TimeoutStopSec` of systemd or `terminationGracePeriodSeconds` of Kubernetes."""
     policy_floor: dict[Literal["read", "write", "destructive"], Floor] = {}
     """`[policy_floor.destructive]`: what must be met for tools of an effect beside the policy."""
     repository: dict[str, Repository] = {}

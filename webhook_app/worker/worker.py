@@ -11,7 +11,7 @@ import structlog
 from proposals.flow import Ports, advance, expired, expiring, recover, survey, unplanned
 from proposals.lifecycle import State
 from proposals.plan import Proposal
-from proposals.store import Step
+from proposals.store import Step, StoreStopped
 from webhook_app.deliveries import Asked
 
 from .asked import answer, warn
@@ -92,8 +92,12 @@ class Worker:
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
     def _applies(self, id_: str) -> bool:
-        proposal = self.ports.store.proposal(id_)
-        return proposal is not None and proposal.state is State.STARTED
+        """Whether a proposal is being applied, or what takes it back; not if the store stopped."""
+        try:
+            found = (self.ports.store.proposal(id_), self.ports.store.undo_of(id_))
+        except StoreStopped:
+            return False
+        return any(p is not None and p.state is State.STARTED for p in found)
 
     async def _recover(self) -> None:
         await recover(self.ports)
@@ -114,7 +118,7 @@ class Worker:
     async def _drain(self) -> None:
         self._bell.clear()
         touched = self._inbox.drain()
-        for id_ in (touched or set()) | self._unopened():
+        for id_ in (touched or set()) | self._unopened() | self.ports.lines.freed():
             self.nudge(id_)
         self._post.set()
         if touched is None:
@@ -133,6 +137,8 @@ class Worker:
             while True:
                 self._again.discard(id_)
                 wait = await self._advanced(id_)
+                for other in self.ports.lines.freed():
+                    self.nudge(other)
                 self._post.set()
                 if id_ not in self._again:
                     break
@@ -213,15 +219,15 @@ class Worker:
         self._post.set()
 
     def _asked(self, proposal: Proposal, asked: Asked) -> None:
-        self._spawn(self._answer(proposal, asked))
+        self._spawn(self._answer(proposal, asked), proposal.id)
 
     async def _answer(self, proposal: Proposal, asked: Asked) -> None:
         for id_ in await answer(self.ports, proposal, asked):
             self.nudge(id_)
         self._post.set()
 
-    def _spawn(self, work: Coroutine[Any, Any, None], advanced: str = "") -> None:
-        task = asyncio.get_running_loop().create_task(work, name=advanced)
+    def _spawn(self, work: Coroutine[Any, Any, None], about: str = "") -> None:
+        task = asyncio.get_running_loop().create_task(work, name=about)
         self._tasks.add(task)
         task.add_done_callback(self._done)
 

@@ -16,6 +16,7 @@ pytestmark = pytest.mark.anyio
 NO_TEAMS: frozenset[str] = frozenset()
 FINANCE = frozenset({"acme/finance"})
 LOG = "/app/hook/deliveries"
+COMMENTS = "/repos/{owner}/{repo}/issues/{issue_number}/comments"
 PERMISSION = "/repos/{owner}/{repo}/collaborators/{username}/permission"
 
 
@@ -247,6 +248,50 @@ async def test_without_leave_to_read_teams_nobody_can_tell(
 async def commented(stage: Stage, proposal: Proposal, text: str = "/approve") -> Voice:
     comment = await stage.world.person("ann").comment(REPO, proposal.at.number, text)
     return stage.said("ann", f"comment:{comment.id}", text=text)
+
+
+@pytest.mark.parametrize("via_app", [True, False], ids=["through-an-app", "by-hand"])
+@pytest.mark.parametrize("command", ["/approve", "/reject"])
+async def test_a_command_that_no_delivery_told_of_says_whether_an_app_wrote_it(
+    stage: Stage, forge: GitHubForge, proposal: Proposal, command: str, *, via_app: bool
+) -> None:
+    """GraphQL shows a comment that an App wrote for somebody as that person's own."""
+    ann = stage.world.person("ann", via=stage.app if via_app else None)
+    said = await ann.comment(REPO, proposal.at.number, command)
+    await stage.world.person("ben").comment(REPO, proposal.at.number, "What is this?")
+    stage.counts()
+    sight = await forge.glance(proposal, [])
+    voice = voice_of(sight, f"comment:{said.id}")
+    assert (voice.via_app, voice.standing) == (via_app, Standing.UNDELIVERED)
+    assert stage.counts()[f"GET {COMMENTS}"] == 1
+
+
+async def test_comments_without_a_command_to_be_overheard_are_not_read_again(
+    stage: Stage, forge: GitHubForge, proposal: Proposal
+) -> None:
+    voice = await commented(stage, proposal)
+    await stage.world.person("ben").comment(REPO, proposal.at.number, "What is this?")
+    stage.counts()
+    sight = await forge.glance(proposal, [voice])
+    assert (len(sight.voices), stage.counts()[f"GET {COMMENTS}"]) == (1, 0)
+
+
+async def test_a_command_that_cannot_be_read_again_leaves_the_comments_unread(
+    stage: Stage, forge: GitHubForge, proposal: Proposal
+) -> None:
+    await commented(stage, proposal, "/reject")
+    stage.fail("GET", r"/issues/\d+/comments", status=503)
+    sight = await forge.glance(proposal, [])
+    assert sight.unreadable == ("the list of comments",)
+
+
+async def test_a_no_that_a_list_from_before_it_lacks_holds_things_up_all_the_same(
+    stage: Stage, forge: GitHubForge, proposal: Proposal
+) -> None:
+    before = stage.world.moment()
+    no = await commented(stage, proposal, "/reject")
+    stage.fail("GET", r"/issues/\d+/comments", stale=before)
+    assert voice_of(await forge.glance(proposal, []), no.key).stance is Stance.REJECT
 
 
 async def test_a_comment_stands_as_long_as_it_says_the_same(

@@ -1,10 +1,14 @@
 """CODEOWNERS: whose a path is, by GitHub's own examples, and never a guess."""
 
+import sys
+from collections.abc import Callable
+from fnmatch import fnmatchcase
+
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from webhook_app.github.owners import LONGEST, Line, deciding, matches
+from webhook_app.github.owners import LONGEST, MOST, Line, deciding, matches
 
 POLICY = ".github/placet.yml"
 
@@ -89,7 +93,55 @@ def test_any_file_gets_an_answer_and_a_later_line_without_owners_takes_all_away(
     assert deciding(f"{text}\n* @ann\n", POLICY).owned is True
 
 
-def test_a_pattern_of_many_stars_is_answered_quickly_enough_to_be_asked() -> None:
-    hostile = "**/" * 66 + "x"
-    assert matches(hostile, POLICY) is False
-    assert matches("*a" * 99, POLICY) is False
+def steps(work: Callable[[], object]) -> int:
+    """How many functions of Python it enters."""
+    entered = 0
+
+    def count(_frame: object, event: str, _arg: object) -> None:
+        nonlocal entered
+        entered += event == "call"
+
+    before = sys.getprofile()
+    sys.setprofile(count)
+    try:
+        work()
+    finally:
+        sys.setprofile(before)
+    return entered
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        pytest.param("**/" * 66 + "x", id="two-stars-again-and-again"),
+        pytest.param("/.github/" + "**/" * 60 + "x", id="in-a-folder"),
+        pytest.param("**/*/" * 39 + "x", id="by-turns"),
+        pytest.param("*a" * 99, id="stars-in-a-name"),
+        pytest.param("*?" * 99, id="stars-and-any"),
+    ],
+)
+def test_a_hostile_pattern_takes_few_steps(pattern: str) -> None:
+    assert matches(pattern, POLICY) is False
+    assert steps(lambda: matches(pattern, POLICY)) < 1000
+
+
+def test_of_a_long_file_only_the_end_is_looked_at() -> None:
+    """Whoever may push can make it as long as a file may be."""
+    lines = "*.py @ann\n" * (MOST - 1)
+    assert deciding(f"* @ann\n{lines}", POLICY) == Line(1, owned=None)
+    assert deciding(f"{lines}* @ann", POLICY) == Line(MOST, owned=True)
+    assert deciding(f"* @ann\n{lines[10:]}", POLICY) == Line(1, owned=True)
+    assert steps(lambda: deciding("*.py @ann\n" * 10 * MOST, POLICY)) < 60 * MOST
+
+
+@given(st.text(alphabet="ab.?*", max_size=6), st.text(alphabet="ab.", min_size=1, max_size=6))
+def test_a_name_is_matched_as_by_a_shell(pattern: str, name: str) -> None:
+    assume("**" not in pattern and pattern)
+    assert matches(f"/{pattern}", name) is fnmatchcase(name, pattern)
+
+
+@given(st.lists(st.sampled_from(["**", "a", "*"]), max_size=6), st.text("ab/", max_size=6))
+def test_two_stars_twice_are_two_stars(parts: list[str], path: str) -> None:
+    twice = [one for part in parts for one in ([part, part] if part == "**" else [part])]
+    once, again = ("/" + "/".join([*some, "a"]) for some in (parts, twice))
+    assert matches(once, path) is matches(again, path)

@@ -12,6 +12,7 @@ import mcp_types as types
 from mcp import MCPError
 from mcp.server import ServerRequestContext
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
+from pydantic import ValidationError
 
 from proposals.canonical import canonical
 from proposals.tools import printable
@@ -22,6 +23,7 @@ AGREED = "agreed"
 _MOST = 1_000
 _SHOWN = 12  # effects in a form
 _FORM: types.ElicitRequestedSchema = {"type": "object", "properties": {}}
+_UNANSWERED = (TimeoutError, MCPError, ValidationError)  # the last: an answer that is none
 
 Agreed = Literal["accept", "decline", "cancel"]
 
@@ -49,7 +51,7 @@ class Offers:
         try:
             async with asyncio.timeout(PATIENCE):
                 await ctx.session.elicit_url(message, page, proposal, ctx.request_id)
-        except (TimeoutError, MCPError):
+        except _UNANSWERED:
             pass
         return None
 
@@ -73,7 +75,7 @@ class Offers:
         try:
             async with asyncio.timeout(READING):
                 return (await ctx.session.elicit_form(message, _FORM, ctx.request_id)).action
-        except (TimeoutError, MCPError):
+        except _UNANSWERED:
             return None
 
     def _first(self, proposal: str) -> bool:

@@ -3,13 +3,18 @@
 A line that is no message is answered here, and the next one is read: nobody waits for ever.
 """
 
+import asyncio
+import math
 import os
-from collections.abc import AsyncIterator, Iterator
+import threading
+from collections.abc import AsyncIterator, Callable, Iterator
+from concurrent.futures import Future
 from contextlib import asynccontextmanager, contextmanager
+from functools import partial
+from typing import TypeVar
 
 import anyio
 from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
-from anyio.to_thread import run_sync
 from mcp_types import (
     INVALID_REQUEST,
     ErrorData,
@@ -27,7 +32,9 @@ from .reading import id_of, unread
 
 Given = MemoryObjectReceiveStream[JSONRPCMessage]
 Taken = MemoryObjectSendStream[JSONRPCMessage]
+_T = TypeVar("_T")
 _PIECE = 65_536
+_LEAVING = 5.0  # seconds for the last answers, once nothing more is said
 _NO_MESSAGE = "Not a message of JSON-RPC 2.0: send an object with jsonrpc, method, params and id."
 
 
@@ -41,15 +48,20 @@ class Unread(Exception):
 
 @asynccontextmanager
 async def pipes() -> AsyncIterator[tuple[Given, Taken]]:
-    """Give what the agent says, until its end, and the way back. Nothing else reads or writes."""
+    """Give what the agent says, until its end, and the way back. Nothing else reads or writes.
+
+    The way back takes everything at once, so that no answer is held by somebody who may be ended;
+    an agent that reads none of it keeps nobody from ending.
+    """
     said, given = anyio.create_memory_object_stream[JSONRPCMessage](0)
-    taken, told = anyio.create_memory_object_stream[JSONRPCMessage](0)
+    taken, told = anyio.create_memory_object_stream[JSONRPCMessage](math.inf)
     with _kept(0) as stdin, _kept(1) as stdout:
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(_hear, stdin, said, taken.clone())
             tasks.start_soon(_tell, stdout, told)
             with given, taken:
                 yield given, taken
+            tasks.cancel_scope.deadline = anyio.current_time() + _LEAVING
 
 
 def message(line: bytes | TooLong) -> JSONRPCMessage:
@@ -80,7 +92,7 @@ def _unread(id_: str | int | None, error: dict[str, object]) -> Unread:
 async def _hear(stdin: int, said: Taken, back: Taken) -> None:
     lines = Lines(MAX_TEXT)
     async with said, back:
-        while piece := await run_sync(os.read, stdin, _PIECE):
+        while piece := await _apart(partial(os.read, stdin, _PIECE)):
             for line in lines.feed(piece):
                 await _heard(line, said, back)
         for line in lines.feed(b"\n"):  # the last one may have no end
@@ -102,7 +114,22 @@ async def _tell(stdout: int, told: Given) -> None:
     async with told:
         async for one in told:
             text = one.model_dump_json(by_alias=True, exclude_unset=True)
-            await run_sync(_written, stdout, text.encode() + b"\n")
+            await _apart(partial(_written, stdout, text.encode() + b"\n"))
+
+
+async def _apart(work: Callable[[], _T]) -> _T:
+    """Read or write in a thread that nobody has to wait for, nor does the end of the process."""
+    done: Future[_T] = Future()
+    done.set_running_or_notify_cancel()
+
+    def run() -> None:
+        try:
+            done.set_result(work())
+        except OSError as error:
+            done.set_exception(error)
+
+    threading.Thread(target=run, daemon=True).start()
+    return await asyncio.wrap_future(done)
 
 
 def _written(stdout: int, data: bytes) -> None:
