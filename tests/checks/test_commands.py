@@ -51,6 +51,16 @@ APPROVE_SHORT = Command(Verb.APPROVE, digest=SHORT)
             id="a-reason-that-only-begins-like-a-digest",
         ),
         pytest.param(
+            "/reject \t XXL is too large for X \t",
+            Command(Verb.REJECT, text="XXL is too large for X"),
+            id="blanks-and-tabs-alone-are-taken-off-a-reason",
+        ),
+        pytest.param(
+            "/reject \u00a0too much\u3000 ",
+            Command(Verb.REJECT, text="\u00a0too much\u3000"),
+            id="other-spaces-stay-in-a-reason",
+        ),
+        pytest.param(
             f"/resolve {SHORT} APPLIED I looked",
             Command(Verb.RESOLVE, digest=SHORT, word="applied", text="I looked"),
             id="resolve-applied",
@@ -198,6 +208,10 @@ def test_a_digest_of_another_kind_is_not_named() -> None:
         pytest.param("+1", id="plus-one"),
         pytest.param("Looks good to me.", id="looks-good"),
         pytest.param("> is this fine?\n\nyes", id="yes-below-a-quote"),
+        pytest.param("lgtm " + "x" * 195, id="two-hundred-characters"),
+        pytest.param("o\x00k", id="control-character"),
+        pytest.param("o\u034fk", id="invisible-mark"),
+        pytest.param("\u2705\ufe0f", id="check-mark-in-colour"),
     ],
 )
 def test_a_yes_that_is_no_command_gets_an_answer(body: str) -> None:
@@ -219,6 +233,7 @@ def test_a_yes_that_is_no_command_gets_an_answer(body: str) -> None:
         pytest.param("> lgtm", id="only-a-quote"),
         pytest.param("This looks wrong to me", id="looks-wrong"),
         pytest.param("lgtm " + "x" * 300, id="a-long-line"),
+        pytest.param("lgtm " + "x" * 196, id="two-hundred-and-one-characters"),
     ],
 )
 def test_other_words_get_no_answer(body: str) -> None:

@@ -188,6 +188,7 @@ def test_only_the_author_changes_their_own_mind() -> None:
     assert changed_mind(block, heard(block, said(BOB, 20)), POLICIES)
     assert not changed_mind(block, heard(block, said(CAT, 20)), POLICIES)
     assert not changed_mind(block, heard(block, comment(BOB, 5)), POLICIES)
+    assert not changed_mind(block, heard(said(BOB, 5)), POLICIES), "on ties no wins by itself"
 
 
 def test_a_changed_mind_holds_when_the_approval_lapses() -> None:

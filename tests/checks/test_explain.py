@@ -337,3 +337,38 @@ def test_a_lifted_block_has_no_reason_in_brackets() -> None:
     told = text_of(heard(YES, dismissed(no(BOB, 20), CAT)), *under(PLAIN))
     [line] = [line for line in told.splitlines() if "@bob requested changes" in line]
     assert ": does not count. [" in line
+
+
+def test_an_agent_that_may_not_ask_is_told_that_nobody_can_help() -> None:
+    rule = policy("require: [{approvals: 1}]", "requesters: [agent:somebody-else]")
+    could = laid_open(replace(OF_BOSS, voices=()), rule)["could_approve"]
+    assert could["note"] == "Nobody: the rule takes no requests of this agent."
+    moved = laid_open(replace(OF_BOSS, voices=(), moved=True), rule)["could_approve"]
+    assert moved["note"] == "Nobody: it is over.", "what ends it is said first"
+
+
+def test_each_of_three_groups_has_its_own_people() -> None:
+    rule = policy("require: [{from: [user:ann]}, {from: [user:bob]}, {from: [user:cat]}]")
+    facts = replace(OF_BOSS, voices=(YES, said(BOB, 11), said(CAT, 12)))
+    found = laid_open(facts, rule)
+    assert seats(found) == [["ann"], ["bob"], ["cat"]]
+    groups = found["policies"][0]["rule"]["groups"]
+    assert [g["from"] for g in groups] == [["user:ann"], ["user:bob"], ["user:cat"]]
+    assert [g["filled"][0]["id"] for g in groups] == [ANN.id, BOB.id, CAT.id]
+
+
+def test_a_place_for_anyone_names_nobody() -> None:
+    [group] = laid_open(FACTS, PLAIN)["policies"][0]["rule"]["groups"]
+    assert group["from"] is None
+
+
+def test_a_policy_that_is_not_there_is_missing() -> None:
+    found = laid_open(FACTS, PLAIN, more=(Source("current", None),))
+    assert found["policies"][1]["problem"] == "the policy is missing"
+
+
+def test_until_when_a_yes_holds_is_said_only_where_it_ends_before_the_wait() -> None:
+    assert "This yes holds" not in text_of(FACTS, *under(PLAIN)), "as long as the wait"
+    waiting = text_of(heard(said(ANN, 40)), *under(SHORT, policy("require: [{approvals: 2}]")))
+    assert waiting.startswith("Waiting")
+    assert "This yes holds" not in waiting, "there is none yet"
