@@ -448,6 +448,9 @@ MOMENTS = "a moment has a time and a zone, such as 2026-12-24T00:00Z"
         ),
         pytest.param("a: \x00", "the file: special characters are not allowed", id="control"),
         pytest.param("a: " + "1" * 5000, "the file: it is not YAML", id="a-number-without-end"),
+        pytest.param(
+            "[]", "the file: Input should be a valid dictionary or instance of Policy", id="a-list"
+        ),
     ],
 )
 def test_a_fault_is_told_in_whole_words(text: str, told: str) -> None:
