@@ -10,7 +10,7 @@ from collections.abc import Container, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 from fnmatch import translate
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import (
@@ -240,15 +240,6 @@ def document(text: str) -> Any:
         return yaml.load(text)
     except (YAMLError, ValueError, RecursionError) as error:
         raise PolicyError(_yaml_problem(error)) from None
-
-
-@lru_cache(maxsize=128)
-def policy_of(text: str) -> Policy:
-    """As `load`, remembered: every decision needs the same few texts several times.
-
-    Reading YAML takes milliseconds. What is kept is frozen; a fault is found anew each time.
-    """
-    return load(text)
 
 
 def load(text: str) -> Policy:

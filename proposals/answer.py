@@ -205,7 +205,7 @@ def verification(proposal: Proposal) -> dict[str, Any]:
     outcome = proposal.outcome or {}
     checks = outcome.get("checks", [])
     basis = outcome.get("basis")
-    if basis is None and proposal.state is State.FAILED and checks:
+    if basis is None and proposal.contradicted:
         basis = "contradicted"
     verdict = basis if basis in _VERDICTS else "none"
     return {"verdict": verdict, "ok": _OK.get(verdict), "checks": checks}
@@ -226,11 +226,7 @@ def _unconfirmed(proposal: Proposal) -> bool:
 
 def _executed(proposal: Proposal) -> bool | None:
     """Null also when the tool said yes and the world says no: it may have done a part of it."""
-    return None if _contradicted(proposal) else _EXECUTED.get(proposal.state, False)
-
-
-def _contradicted(proposal: Proposal) -> bool:
-    return bool(verification(proposal)["verdict"] == "contradicted")
+    return None if proposal.contradicted else _EXECUTED.get(proposal.state, False)
 
 
 def _next(proposal: Proposal) -> dict[str, Any] | None:
@@ -244,7 +240,7 @@ def _next(proposal: Proposal) -> dict[str, Any] | None:
 def _error(proposal: Proposal) -> dict[str, str] | None:
     hint = _REJECTED if proposal.reason == "rejected" else _HINTS.get(proposal.state)
     hint = _REMEDIES.get(proposal.reason or "", hint)
-    if _contradicted(proposal):
+    if proposal.contradicted:
         hint = _LOOK
     if hint is None and proposal.reason is not None and proposal.state in ALIVE:
         hint = _HELD_BY.get(proposal.mode, _HELD)
@@ -259,7 +255,7 @@ def _say(proposal: Proposal, page: str | None, *, repeated: bool) -> str:
         return _say_applied(proposal, repeated=repeated)
     held = proposal.state in ALIVE and proposal.reason is not None
     words = _SAY_UNASKED.get(proposal.mode, {}).get(proposal.state, _SAY[proposal.state])
-    words = _OTHERWISE if _contradicted(proposal) else words
+    words = _OTHERWISE if proposal.contradicted else words
     return words.format(
         cost=_cost(proposal),
         what=quoted(proposal.summary or proposal.tool),

@@ -13,7 +13,8 @@ from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, ValidationErro
 
 from checks.counting import matched
 from checks.facts import Access, Facts, Form, Person, Stance, Surface, Voice
-from checks.policy import Freeze, Policy, PolicyError, Rule, Source, policy_of
+from checks.policy import Freeze, Policy, PolicyError, Rule, Source
+from checks.remembered import policy_of
 from checks.simulate import Scene
 from checks.verdict import Verdict
 

@@ -6,6 +6,8 @@ from datetime import datetime
 from typing import Any
 
 from checks.facts import Form
+from checks.policy import Rule
+from checks.remembered import rule_in
 
 from .canonical import JSON, canonical, check, digest, loads, pointer_split
 from .changes import Change, changes
@@ -243,6 +245,21 @@ class Proposal:
             raise LookupError(f"{self.id} is not published yet")
         return self.place
 
+    @property
+    def rule(self) -> Rule | None:
+        """The rule that its policy had for the tool when it was asked; None: nobody can approve."""
+        return rule_in(self.policy or "", self.tool)
+
+    @property
+    def box(self) -> str:
+        """The box or upstream that its tool is of: there one name is one thing."""
+        return self.tool.partition(".")[0]
+
+    @property
+    def contradicted(self) -> bool:
+        """Whether the tool said that it was done, and reading back showed something else."""
+        return self.state is State.FAILED and bool((self.outcome or {}).get("checks"))
+
 
 _BEGUN = {State.STARTED: "running", State.UNKNOWN: "unknown", State.APPLIED: "undone"}
 
@@ -253,7 +270,7 @@ def undo_standing(undo: Proposal) -> str:
     `running`, `unknown`, `undone`; `contradicted`: its tool said so and the world says otherwise;
     `back`: it was found as it was before, so that nothing was left to undo.
     """
-    if undo.state is State.FAILED and (undo.outcome or {}).get("checks"):
+    if undo.contradicted:
         return "contradicted"
     if undo.state is State.ENDED and undo.reason == "already_undone":
         return "back"

@@ -2,8 +2,11 @@
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
+from typing import TypeAlias
 from urllib.parse import urlsplit
+
+Carry: TypeAlias = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
 
 
 class Link:
@@ -43,9 +46,15 @@ class Link:
 async def linked(there: str) -> AsyncIterator[Link]:
     """Give a link to this address, at one of its own."""
     link = Link(there)
-    server = await asyncio.start_server(link.carry, "127.0.0.1", 0)
-    link.url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
-    try:
+    async with listening(link.carry) as link.url:
         yield link
+
+
+@contextlib.asynccontextmanager
+async def listening(carry: Carry) -> AsyncIterator[str]:
+    """Let this answer whoever connects to an address of its own, which it gives."""
+    server = await asyncio.start_server(carry, "127.0.0.1", 0)
+    try:
+        yield f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
     finally:
         server.close()

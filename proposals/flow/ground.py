@@ -6,7 +6,8 @@ from datetime import datetime, timedelta
 from decimal import Decimal
 
 from checks.facts import Access, Facts, Voice
-from checks.policy import Policy, PolicyError, Source, policy_of
+from checks.policy import Policy, PolicyError, Source
+from checks.remembered import policy_of
 from proposals.lifecycle import State
 from proposals.plan import Proposal
 from proposals.ports import Forge, PolicyFile, Sight

@@ -3,7 +3,8 @@
 from collections.abc import Mapping
 
 from checks.facts import NOBODY
-from checks.policy import PolicyError, Rule, policy_of
+from checks.policy import Rule
+from checks.remembered import rule_in
 from proposals.lifecycle import Event, State
 from proposals.plan import Proposal
 
@@ -57,17 +58,14 @@ async def _with_policy(ports: Ports, proposal: Proposal) -> Proposal:
         "policy_guarded": file.guarded,
         "policy_weakness": file.weakness,
     }
-    try:
-        hit = policy_of(file.text or "").rule_for(proposal.tool)
-    except PolicyError:
-        hit = None
+    rule = rule_in(file.text or "", proposal.tool)
     changes["behind"] = await ports.forge.called(
         proposal.repository, sorted(proposal.identities)[:SHOWN]
     )
-    if hit:
-        changes["expires"] = proposal.created + hit[1].expires
-        changes["people"] = people = await _people(ports, proposal, hit[1])
-        changes["candidates"] = await _candidates(ports, proposal, hit[1], people)
+    if rule:
+        changes["expires"] = proposal.created + rule.expires
+        changes["people"] = people = await _people(ports, proposal, rule)
+        changes["candidates"] = await _candidates(ports, proposal, rule, people)
     if begun := earlier(ports, proposal):
         url = begun.place.url if begun.place else None
         changes["unsettled"] = {"proposal": begun.id, "url": url}

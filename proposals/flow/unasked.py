@@ -87,7 +87,6 @@ async def _tried(ports: Ports, claimed: Proposal, confirmation: Confirmation | N
     if look.verdict.decision is not Decision.APPROVED:
         _not_now(ports, look)
         return True
-    keep(ports, look.claimed, look.verdict)
     if _begun(ports, look, confirmation):
         await _run(ports, look, confirmation)
         return True
@@ -136,10 +135,14 @@ def _facts(ports: Ports, current: Proposal, file: PolicyFile) -> Facts:
 
 
 def _begun(ports: Ports, look: _Look, confirmation: Confirmation | None) -> bool:
-    """Start in one UPDATE under every condition that was judged; the clock is read inside."""
+    """Start in one UPDATE under every condition that was judged; the clock is read inside.
+
+    The verdict is kept in the same commit, whether it starts or not.
+    """
     token = confirmation.token if confirmation else None
     given = replace(conditions(look.claimed, look.verdict), token=token)
     with ports.store.tx():
+        keep(ports, look.claimed, look.verdict)
         return ports.store.start(look.claimed.id, given, ports.now())
 
 

@@ -47,9 +47,10 @@ def possible(ports: Ports, original: Proposal) -> Tool:
     """The tool that could take back what was applied; Refusal says why it cannot be now."""
     tool = _undoable(ports, original)
     try:
-        _refuse_older(ports, original)
+        known(ports, original)
     except SecretsLost as error:
         raise lost(error) from None
+    _refuse_older(ports, original)
     return tool
 
 
@@ -70,7 +71,7 @@ def _not_applied(original: Proposal) -> Refusal:
     if original.state is State.UNKNOWN:
         hint = "A person must find out first what it did, and say so with /resolve."
     message = f"It is {original.state}, so there is nothing to undo."
-    if original.state is State.FAILED and (original.outcome or {}).get("checks"):
+    if original.contradicted:
         message = "It went otherwise than planned, so nobody knows what an undo would have to do."
         hint = "Look at the real thing, and change what is wrong by a new call."
     return Refusal("nothing_to_undo", message, hint, 409)

@@ -171,14 +171,13 @@ def things(ports: Ports, proposal: Proposal) -> frozenset[Thing]:
 
     Names whose secrets are lost stay hidden: what has lost its secrets runs nothing.
     """
-    home = proposal.tool.partition(".")[0]
     try:
         plan = known(ports, proposal).plan
     except SecretsLost:
         plan = proposal.plan.plan
     listed = plan.get("effects")
     effects = listed if isinstance(listed, list) else []
-    return frozenset((home, str(e.get("what"))) for e in effects if isinstance(e, dict))
+    return frozenset((proposal.box, str(e.get("what"))) for e in effects if isinstance(e, dict))
 
 
 def lost(error: SecretsLost) -> Refusal:

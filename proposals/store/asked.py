@@ -11,6 +11,8 @@ from .outbox import Outbox
 from .rows import columns, ms, proposal_of
 
 REPEAT_WINDOW = timedelta(minutes=10)
+SAME_BOX = "substr(tool, 1, length(:box)) = :box"
+"""Whether a tool is of the box or upstream `box`, which ends in its dot."""
 
 
 class Asked(Outbox):
@@ -108,9 +110,8 @@ class Asked(Outbox):
         return self._beside(proposal, f"state IN {_LIVE} AND head IS NOT NULL")
 
     def _beside(self, proposal: Proposal, which: str) -> list[Proposal]:
-        home = proposal.tool.partition(".")[0] + "."
-        sql = "SELECT * FROM proposal WHERE id != :id AND substr(tool, 1, length(:home)) = :home"
-        rows = self.rows(f"{sql} AND {which}", id=proposal.id, home=home)
+        sql = f"SELECT * FROM proposal WHERE id != :id AND {SAME_BOX} AND {which}"  # noqa: S608
+        rows = self.rows(sql, id=proposal.id, box=f"{proposal.box}.")
         return [proposal_of(r) for r in rows]
 
     def undecided(self, agent: str) -> list[Proposal]:

@@ -8,11 +8,12 @@ from typing import Any
 from proposals.lifecycle import ALIVE, Event, State, move
 from proposals.plan import Proposal, undo_standing
 
-from .asked import Asked
+from .asked import SAME_BOX, Asked
 from .confirmations import CONFIRMED, Confirmations
 from .deliveries import ABOUT, PAGE
 from .rows import Step, columns, ms, proposal_of
 
+_UNFINISHED = "state NOT IN ('applied', 'failed', 'ended')"
 _MEMBERS = frozenset(
     (
         *("pinned", "summary", "policy", "policy_blob", "policy_guarded", "place", "valid_from"),
@@ -71,17 +72,16 @@ class Life(Asked, Confirmations):
         back are left out.
         """
         rows = self.rows(
-            """SELECT p.* FROM proposal AS p
+            f"""SELECT p.* FROM proposal AS p
             JOIN (SELECT proposal, max(seq) AS seq FROM history GROUP BY proposal) AS h
             ON h.proposal = p.id
-            WHERE substr(p.tool, 1, length(:home)) = :home
-            AND p.repository = :repository AND p.id != :id
+            WHERE {SAME_BOX} AND p.repository = :repository AND p.id != :id
             AND p.state IN ('started', 'unknown', 'applied') AND p.undoes IS NULL
             AND p.undone_by IS NULL AND (p.state = 'started'
                 OR h.seq > (SELECT max(seq) FROM history WHERE proposal = :id))
-            ORDER BY h.seq DESC""",
+            ORDER BY h.seq DESC""",  # noqa: S608
             id=proposal.id,
-            home=proposal.tool.partition(".")[0] + ".",
+            box=f"{proposal.box}.",
             repository=proposal.repository,
         )
         return [proposal_of(r) for r in rows]
@@ -89,15 +89,14 @@ class Life(Asked, Confirmations):
     def alive(self) -> list[Proposal]:
         """Every proposal that is not over, oldest first; also those started or unknown."""
         rows = self.rows(
-            "SELECT * FROM proposal WHERE state NOT IN ('applied', 'failed', 'ended')"
-            " ORDER BY created, id"
+            f"SELECT * FROM proposal WHERE {_UNFINISHED} ORDER BY created, id"  # noqa: S608
         )
         return [proposal_of(r) for r in rows]
 
     def alive_ids(self) -> frozenset[str]:
         """As `alive`, by their ids alone."""
-        over = "SELECT id FROM proposal WHERE state NOT IN ('applied', 'failed', 'ended')"
-        return frozenset(row["id"] for row in self.rows(over))
+        rows = self.rows(f"SELECT id FROM proposal WHERE {_UNFINISHED}")  # noqa: S608
+        return frozenset(row["id"] for row in rows)
 
     def opening(self) -> list[Proposal]:
         """What is planned and is about to be shown to people, oldest first.

@@ -21,6 +21,7 @@ from proposals.tools import Catalog, declared
 from proposals.transcript import Use
 from proposals.upstreams import Unreturned
 from sandbox.stage import served
+from tests.cut_link import listening
 from webhook_app.adapters.desk import Desk
 from webhook_app.client import AsyncPlacet, Placet, PlacetError
 from webhook_app.settings import Upstream
@@ -72,12 +73,8 @@ class Breaking:
 @asynccontextmanager
 async def breaking(end: str) -> AsyncIterator[Breaking]:
     made = Breaking(end)
-    server = await asyncio.start_server(made.carry, "127.0.0.1", 0)
-    made.url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
-    try:
+    async with listening(made.carry) as made.url:
         yield made
-    finally:
-        server.close()
 
 
 async def direct(url: str) -> None:

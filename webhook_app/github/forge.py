@@ -24,7 +24,7 @@ from .guarding import Guards
 from .history import added
 from .ledger import Forgetful, Ledger, Memory
 from .names import Names
-from .people import access_of, account_of, pinned_rule
+from .people import access_of, account_of
 from .places import Places
 from .publish import Opening
 from .repository import Repository
@@ -172,7 +172,7 @@ class GitHubForge:
         return await (await self._as_pinned(proposal)).glance(voices, known)
 
     async def _as_pinned(self, proposal: Proposal) -> Looking:
-        rule = pinned_rule(proposal)
+        rule = proposal.rule
         teams = rule.teams() if rule else frozenset()
         return await self._looking(await self._repo(proposal), proposal, teams)
 

@@ -4,7 +4,6 @@ import asyncio
 from collections.abc import Iterable
 
 from checks.facts import Access, Person, Voice
-from checks.policy import PolicyError, Rule, policy_of
 from checks.voices import behind
 from proposals.plan import Proposal
 from proposals.ports import ForgeError, Refused
@@ -22,15 +21,6 @@ def to_ask(voices: Iterable[Voice], proposal: Proposal) -> dict[int, Person]:
     out, own = proposal.askers | proposal.contributors, proposal.identities
     people = (p for p in spoke if p.kind == "User" and p.id not in out)
     return {p.id: p for p in people if not behind(p, own)}
-
-
-def pinned_rule(proposal: Proposal) -> Rule | None:
-    """The rule that the policy at propose has for this tool; None: nobody can approve."""
-    try:
-        hit = policy_of(proposal.policy or "").rule_for(proposal.tool)
-    except PolicyError:
-        return None
-    return hit[1] if hit else None
 
 
 async def access_of(repo: Repository, person: Person, teams: frozenset[str]) -> Access:

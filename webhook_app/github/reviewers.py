@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 from proposals.plan import Proposal
 from proposals.ports import ForgeError, Refused
 
-from .people import pinned_rule
 from .repository import NOT_FOUND, Repository
 from .shapes import Account
 
@@ -50,7 +49,7 @@ async def _id_of(repo: Repository, login: str) -> int | None:
 
 def wanted(proposal: Proposal) -> list[str]:
     """The users and teams that the policy at propose names for this tool, each once."""
-    rule = pinned_rule(proposal)
+    rule = proposal.rule
     return list(dict.fromkeys(rule.named()))[:MOST] if rule else []
 
 

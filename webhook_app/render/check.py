@@ -19,7 +19,6 @@ from .page import (
     in_code,
     needed,
     nobody_there,
-    rule_of,
     unguarded,
     unsettled,
 )
@@ -113,7 +112,7 @@ def _text(proposal: Proposal, links: Links) -> tuple[str, bool]:
 
 def _unheard(proposal: Proposal) -> Verdict:
     """The verdict before anybody said anything, as far as the policy at propose tells."""
-    rule = rule_of(proposal)
+    rule = proposal.rule
     if rule is None:
         missing = Finding(Reason.NO_RULE, f"no rule is about {proposal.tool}")
         return Verdict(Decision.WAITING, (missing,), (), proposal.expires)
@@ -127,7 +126,7 @@ def _unheard(proposal: Proposal) -> Verdict:
 
 def _buttons(proposal: Proposal, *, whole: bool) -> tuple[Button, ...]:
     """Approving by a button needs the whole plan on the same page and a policy that takes it."""
-    rule = rule_of(proposal)
+    rule = proposal.rule
     approves = whole and rule is not None and Surface.BUTTON in rule.surfaces
     return (APPROVE, REJECT, REPLAN) if approves else (REJECT, REPLAN)
 
@@ -142,7 +141,7 @@ def _waiting(proposal: Proposal, verdict: Verdict, *, whole: bool) -> str:
 
 
 def _how(proposal: Proposal, verdict: Verdict, *, whole: bool) -> str:
-    rule = rule_of(proposal)
+    rule = proposal.rule
     press = "press *Approve* above" if whole else ""
     if proposal.target:
         yes, no = tied.how_to_approve(proposal, press), tied.how_to_reject(proposal)

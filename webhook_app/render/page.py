@@ -4,7 +4,7 @@ import re
 from collections.abc import Collection
 
 from checks.facts import NOBODY, Surface
-from checks.policy import PolicyError, Rule, policy_of
+from checks.policy import Rule
 from checks.wording import code, hidden_count, span, stamp, visible
 from proposals.plan import Proposal
 from proposals.trailers import UnsafeTrailer, trailers
@@ -66,7 +66,7 @@ def first_lines(proposal: Proposal, *, button: bool = True) -> str:
     """What, who asks, how to say yes and no, who may, until when, undoable, cost: for a phone."""
     if not proposal.asks:
         return announced(proposal)
-    rule = rule_of(proposal)
+    rule = proposal.rule
     waits = span(proposal.expires - proposal.created)
     does = snippet(proposal.summary or f"Run {proposal.tool}")
     press = f"press *Approve* in the check **{CHECK}** (tab *Checks*)" if button else ""
@@ -141,18 +141,9 @@ def named_for_it(proposal: Proposal) -> list[str]:
     return [f"- **The rule means:** {names}"] if names else []
 
 
-def rule_of(proposal: Proposal) -> Rule | None:
-    """The rule that the policy had for this tool when it was asked; None: nobody can approve."""
-    try:
-        hit = policy_of(proposal.policy or "").rule_for(proposal.tool)
-    except PolicyError:
-        return None
-    return hit[1] if hit else None
-
-
 def needed(proposal: Proposal) -> str:
     """Who must approve, in words; GitHub names stand in code, so that nobody is called here."""
-    rule = rule_of(proposal)
+    rule = proposal.rule
     if rule and not rule.takes(proposal.agent, proposal.identities, proposal.people):
         return "nobody can approve: the rule for this tool takes no requests of this agent"
     if rule is None:

@@ -16,7 +16,6 @@ from .page import (
     named_for_it,
     needed,
     nobody_there,
-    rule_of,
     title,
     undoable,
     unsettled,
@@ -86,7 +85,7 @@ def announcement(proposal: Proposal, links: Links) -> str:
 
 def how_to_approve(proposal: Proposal, press: str) -> str:
     """The ways that the policy accepts here; `press` says where the button is, "" if nowhere."""
-    rule, target = rule_of(proposal), proposal.target
+    rule, target = proposal.rule, proposal.target
     talk = bool(target and target.number)
     ways = {
         Surface.BUTTON: press,
