@@ -359,6 +359,24 @@ async def test_without_its_key_nothing_is_undone_or_planned_again(here: Town, sa
     assert safe.heard("undo_plan") == []
 
 
+async def test_an_undo_that_waits_is_not_ended_for_one_that_cannot_be(
+    tmp_path: Path, safe: Safe, judged: Callable[[Any], Any]
+) -> None:
+    tools = safe.toml().replace('effect = "write"\n', 'effect = "write"\nmode = "announce"\n', 1)
+    async with town(tmp_path / "town", tools=tools, policy=POLICY, wrap=judged) as here:
+        done = (await here.ask("safe.put", {"token": GIVEN})).json()
+        await here.rest()
+        waiting = await undo(here, done)
+        assert (done["status"], waiting["status"]) == ("applied", "awaiting_approval")
+        await here.stop()
+        secrets_path(here.stage.folder / "placet.db").write_text("")
+        await here.start()
+        await here.person("dana").comment(REPOSITORY, here.number(done), "/undo")
+        await here.rest()
+        assert (await here.seen(waiting))["status"] == "awaiting_approval"
+        assert safe.heard("undo") == []
+
+
 async def test_a_key_that_others_can_read_refuses_the_start(here: Town) -> None:
     path = secrets_path(here.hall.settings.store)
     await here.stop()
