@@ -1,6 +1,7 @@
 """`placet restore`: a store that is gone comes back from the signed ledger, as far as that goes."""
 
 import sqlite3
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -21,7 +22,11 @@ pytestmark = pytest.mark.anyio
 
 
 def restored(here: Town, clone: Path | None = None, trust: str = "") -> Result:
-    """The operator's command, while no server runs."""
+    """The operator's command, while no server runs.
+
+    It reads the machine's clock, the town's has whole seconds: a second later all of it is due.
+    """
+    here.world.clock.advance(timedelta(seconds=1))
     origin = clone or Path(here.world.repository(REPOSITORY).git.path)
     store = here.stage.folder / "placet.db"
     words = ["restore", "--clone", str(origin), "--trust", trust, "--store", str(store)]
