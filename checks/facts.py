@@ -120,6 +120,7 @@ class Facts:
     `people`: the id that each login (in small letters) meant when the policy was pinned, or NOBODY.
     `announced`: in the check-run form, GitHub's id of our comment that announces the plan; None
     where there is none, on a bare commit.
+    `ahead`: another proposal that changes the same thing just now and must be done first.
     `touches`: what the tool's operator says that it touches; only calls that ask nobody are judged
     by it, and by `unasked`.
     """
@@ -149,6 +150,7 @@ class Facts:
     unreadable: tuple[str, ...] = ()
     skew: timedelta = timedelta(0)
     halted: str | None = None
+    ahead: str | None = None
     form: Form = Form.PULL_REQUEST
     announced: int | None = None
     agent: str = ""

@@ -39,6 +39,7 @@ class Reason(StrEnum):
     REQUESTER_NOT_ALLOWED = "requester_not_allowed"
     FROZEN = "frozen"
     HALTED = "halted"
+    WAITS_IN_LINE = "waits_in_line"
     UNSETTLED = "unsettled"
     DRAFT = "draft"
     VIEW_EDITED = "view_edited"
@@ -148,6 +149,11 @@ REASONS: dict[Reason, Meaning] = {
     ),
     Reason.HALTED: Meaning(
         Weight.WAITS, "Nothing starts until the operator lifts a stop.", "Ask the operator."
+    ),
+    Reason.WAITS_IN_LINE: Meaning(
+        Weight.WAITS,
+        "It is approved, and another approved call is changing the same thing just now.",
+        "It goes on by itself, planned again on what that call leaves.",
     ),
     Reason.UNSETTLED: Meaning(
         Weight.WAITS,

@@ -131,6 +131,13 @@ def not_halted(matter: Matter) -> Iterator[Finding]:
         yield Finding(Reason.HALTED, matter.facts.halted)
 
 
+def first_in_line(matter: Matter) -> Iterator[Finding]:
+    """Of all that changes one thing, one call is carried out at a time."""
+    if ahead := matter.facts.ahead:
+        because = f"{ahead}, which changes the same thing just now, must be done first"
+        yield Finding(Reason.WAITS_IN_LINE, because)
+
+
 def not_a_draft(matter: Matter) -> Iterator[Finding]:
     """A draft is not asking yet."""
     if matter.facts.draft:
@@ -229,6 +236,7 @@ CHECKS: tuple[Check, ...] = (
     may_ask,
     not_halted,
     not_frozen,
+    first_in_line,
     not_a_draft,
     view_untouched,
     nobody_objects,

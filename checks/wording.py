@@ -59,6 +59,7 @@ _TITLES = {
     Reason.REQUESTER_NOT_ALLOWED: "Nobody can approve: this agent may not ask for it",
     Reason.FROZEN: "On hold: changes are frozen until {until}",
     Reason.HALTED: "On hold: nothing starts until the operator lifts a stop",
+    Reason.WAITS_IN_LINE: "Approved: another change of the same thing is done first",
     Reason.DRAFT: "On hold: mark the pull request as ready for review",
     Reason.VIEW_EDITED: "The page was edited: read it again, then approve",
     Reason.BLOCKED: "Blocked{by}: changes were requested",
@@ -73,6 +74,7 @@ _TELLING = frozenset(
         Reason.REQUESTER_NOT_ALLOWED,
         Reason.FROZEN,
         Reason.HALTED,
+        Reason.WAITS_IN_LINE,
         Reason.BASE_CHANGED,
     }
 )

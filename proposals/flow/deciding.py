@@ -32,7 +32,6 @@ from .veiling import things
 TRIES = 3
 SOON = timedelta(seconds=2)
 LATER = timedelta(seconds=30)
-IN_LINE = "waits_in_line"
 SLOW = timedelta(seconds=10)
 """How long an apply may take before its page says that it was started."""
 
@@ -92,8 +91,8 @@ async def decide(ports: Ports, proposal: Proposal) -> timedelta | None:
     """
     voices = ports.store.voices(proposal.id)
     people = await ports.forge.people(proposal, voices)
-    first = _judged(ports, proposal, unlooked(proposal, voices, people))
-    if first.decision is not Decision.APPROVED:
+    sight = unlooked(proposal, voices, people)
+    if _judged(ports, proposal, sight).decision is not Decision.APPROVED:
         try:
             sight = await ports.forge.glance(proposal, voices, people)
         except ForgeError:  # whoever asks why is told what is known without the page
@@ -106,12 +105,23 @@ async def decide(ports: Ports, proposal: Proposal) -> timedelta | None:
             return await report(ports, proposal, verdict)
     with ports.lines.changing(proposal.id, things(ports, proposal)) as holder:
         if holder is not None:
-            words = f"It waits until {holder}, which changes the same thing just now, is done."
-            tell_held(ports, ports.store.proposal(proposal.id) or proposal, IN_LINE, words)
+            stand_in_line(ports, proposal, sight, holder)
             return LATER  # sooner, when that is done
         nonce = secrets.token_hex(16)
         claimed = ports.store.move(proposal.id, Event.GRANTED, ports.now(), nonce=nonce)
         return await settle_claim(ports, claimed)
+
+
+def stand_in_line(ports: Ports, proposal: Proposal, sight: Sight, holder: str) -> None:
+    """Tell its agent and its page that it is approved, and for what it waits."""
+    seen = replace(facts(ports, proposal, sight), ahead=holder)
+    verdict = judge(seen, pinned_sources(ports, proposal), ports.now())
+    known = ports.store.proposal(proposal.id) or proposal
+    for finding in verdict.findings:
+        if finding.reason is Reason.WAITS_IN_LINE:
+            tell_held(ports, known, finding.reason, finding.because)
+    keep(ports, known, verdict)
+    ports.store.post(known.id, [Step("show")], ports.now())
 
 
 def _judged(ports: Ports, proposal: Proposal, sight: Sight) -> Verdict:

@@ -7,6 +7,7 @@
 import asyncio
 import random
 import shutil
+import sys
 import tempfile
 import time
 from pathlib import Path
@@ -24,8 +25,11 @@ async def run(folder: Path, kills: int, seconds: float, seed: int) -> Book:
     book = Book(random.Random(seed))  # noqa: S311 (a story that can be told again)
     deadline = time.monotonic() + seconds
     async with machine(folder) as made:
-        while book.kills < kills and time.monotonic() < deadline:
-            await torment(made, book)
+        with typer.progressbar(length=kills, label="kills", show_pos=True, file=sys.stderr) as bar:
+            while book.kills < kills and time.monotonic() < deadline:
+                await torment(made, book)
+                bar.update(book.kills - bar.pos)
+        typer.echo("No more kills; everything that was asked comes to its end.", err=True)
         await settle(made, book)
         book.count(made, await made.audit())
     return book

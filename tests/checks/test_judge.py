@@ -98,6 +98,10 @@ CASES = [
     pytest.param(seen(halted="stop"), WAITING, Reason.HALTED, id="halted: by the operator"),
     pytest.param(seen(halted=""), WAITING, Reason.HALTED, id="halted: without a word of why"),
     pytest.param(
+        seen(ahead="p_2"), WAITING, Reason.WAITS_IN_LINE,
+        id="waits_in_line: for what changes the same thing",
+    ),
+    pytest.param(
         seen(unreadable=("the reviews",)), DOUBTFUL, Reason.UNREADABLE, id="unreadable: reviews"
     ),
     pytest.param(

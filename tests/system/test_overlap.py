@@ -27,6 +27,9 @@ async def test_what_changes_a_thing_that_is_being_changed_waits(here: Town, box:
     waiting = here.kept(second)
     assert (waiting.state, waiting.moved) == (State.OPEN, False)
     assert first["proposal"] in waiting.why
+    title = "Approved: another change of the same thing is done first"
+    await here.until(second, lambda _: here.check(second).output["title"] == title)
+    assert first["proposal"] in str(here.check(second).output["summary"])
     assert "It is held up" in (await here.seen(second))["say_to_user"]
     box.mends()
     assert (await here.over(first))["status"] == "applied"
