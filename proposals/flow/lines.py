@@ -1,4 +1,4 @@
-"""One at a time: the statements of a repository, and the changes of one thing."""
+"""Who waits for whom: statements of a repository, pages to open, changes of one thing."""
 
 import asyncio
 from collections import defaultdict
@@ -6,6 +6,12 @@ from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from typing import TypeAlias
 from weakref import WeakValueDictionary
+
+OPENINGS = 8
+"""How many pages of one repository are opened at once, the oldest first.
+
+All at once none would be there soon, and each new start would begin with all of them again.
+"""
 
 Thing: TypeAlias = tuple[str, str]
 """What a plan changes: its box or upstream, and the name that the plan gives it."""
@@ -16,6 +22,7 @@ class Lines:
 
     def __init__(self) -> None:
         self._locks = defaultdict[int, asyncio.Lock](asyncio.Lock)
+        self._openings = defaultdict[int, asyncio.Semaphore](lambda: asyncio.Semaphore(OPENINGS))
         self._changing: dict[Thing, str] = {}
         self._waiting: set[str] = set()
         self._freed: set[str] = set()
@@ -32,6 +39,10 @@ class Lines:
     def of(self, repository: int) -> asyncio.Lock:
         """Hold this while a statement of the repository is numbered and written."""
         return self._locks[repository]
+
+    def opening(self, repository: int) -> asyncio.Semaphore:
+        """Hold this while a page is opened for a proposal of the repository."""
+        return self._openings[repository]
 
     def taking_back(self, proposal: str) -> asyncio.Lock:
         """Hold this while a proposal is taken back at once: two people may ask for it together."""

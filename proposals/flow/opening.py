@@ -20,10 +20,17 @@ SHOWN = 5
 
 
 async def open_(ports: Ports, proposal: Proposal) -> Proposal:
-    """Publish a pinned proposal; safe to repeat after any failure, it makes no twin.
+    """Publish a pinned proposal in its turn; safe to repeat after any failure, it makes no twin.
 
-    Raises ForgeError: the proposal then still waits as pinned, and nothing is lost.
+    Raises ForgeError: the proposal then still waits as pinned, and nothing is lost. One that ended
+    while it waited for its turn comes back as it is.
     """
+    async with ports.lines.opening(proposal.repository):
+        known = ports.store.proposal(proposal.id) or proposal
+        return await _opened(ports, known) if known.state is State.PINNED else known
+
+
+async def _opened(ports: Ports, proposal: Proposal) -> Proposal:
     if proposal.policy is None:
         proposal = await _with_policy(ports, proposal)
     if (over := await gone(ports, proposal)) is not None:
