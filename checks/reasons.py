@@ -5,6 +5,7 @@ generated from this table.
 """
 
 from dataclasses import dataclass
+from datetime import datetime
 from enum import StrEnum
 from typing import NamedTuple
 
@@ -267,12 +268,16 @@ REASONS: dict[Reason, Meaning] = {
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One reason, in words for the person who reads the check run."""
+    """One reason, in words for the person who reads the check run.
+
+    `until`: the moment from which it holds no longer, where that is known.
+    """
 
     reason: Reason
     because: str
     policy: str = ""
     who: str = ""
+    until: datetime | None = None
 
     @property
     def weight(self) -> Weight:

@@ -122,7 +122,7 @@ def not_frozen(matter: Matter) -> Iterator[Finding]:
         for freeze in source.policy.freeze if source.policy else ():
             if freeze.from_ <= matter.now < freeze.until:
                 because = f"frozen until {freeze.until:%Y-%m-%d %H:%M} UTC: {freeze.reason}"
-                yield Finding(Reason.FROZEN, because, source.name)
+                yield Finding(Reason.FROZEN, because, source.name, until=freeze.until)
 
 
 def not_halted(matter: Matter) -> Iterator[Finding]:

@@ -16,6 +16,7 @@ ACCEPTED = frozenset({"pinned", "awaiting_approval", "applied"})
 MISSING_INPUT = frozenset({"missing_argument"})
 """The codes of a call that failed for want of input."""
 _SHOWN = 300
+_KEPT = 10_000
 _WAYS = (
     "There are three ways on. Write it: call the tool with what is missing. Ask: tell the user that"
     " it is not done, and what you need to know. Discard: call placet_discard_draft."
@@ -53,6 +54,14 @@ def named(owner: Sequence[str], section: str, tool: str, arguments: JSON) -> str
     return "d_" + digest(said).removeprefix("sha256:")[:16]
 
 
+def kept(arguments: JSON) -> JSON:
+    """What is kept of a failed call's arguments: all of them, or of very long ones the beginning.
+
+    They are shown to whoever sent them and never called with.
+    """
+    return arguments if len(canonical(arguments)) <= _KEPT else _begun(arguments)
+
+
 def pending(drafts: Sequence[Draft]) -> str:
     """The `<pending>` block of every model call; of the same shape when nothing is pending.
 
@@ -88,10 +97,17 @@ def guard(drafts: Sequence[Draft], entries: Sequence[Mapping[str, Any]]) -> Corr
 
 
 def _of(draft: Draft) -> str:
-    given = canonical(draft.arguments).decode()
-    given = given if len(given) <= _SHOWN else given[:_SHOWN] + f"… ({len(given)} characters)"
+    given = _begun(draft.arguments)
     what = f"{draft.id}: {_plain(draft.tool)} in {_plain(draft.section)}"
     return f"- {what}: {_plain(draft.why)} Given: {_plain(given, _SHOWN + 40)}"
+
+
+def _begun(arguments: JSON) -> str:
+    """Arguments as text, which ends where it gets long; what `kept` cut is that text already."""
+    given = arguments if isinstance(arguments, str) else canonical(arguments).decode()
+    if isinstance(arguments, str) or len(given) <= _SHOWN:
+        return given
+    return given[:_SHOWN] + f"… ({len(given)} characters)"
 
 
 def _plain(text: str, limit: int = 200) -> str:

@@ -73,13 +73,13 @@ class Runner:
             toolkit = self._toolkit(tool)
         except PlanFailed as error:
             return Returned(Outcome.DID_NOTHING, why=str(error))
-        self.memo.forget(tool.name)
+        self._forget(tool)
         try:
             return await toolkit.apply(tool, order)
         except Exception as error:  # noqa: BLE001 (an apply that raises would look like none)
             return Returned(Outcome.LOST, why=f"Applying broke off: {type(error).__name__}.")
         finally:
-            self.memo.forget(tool.name)
+            self._forget(tool)
 
     async def verify(self, tool: Tool, order: Order, result: JSON) -> Checked:
         """Read the world back; a reading that breaks off shows nothing."""
@@ -93,6 +93,12 @@ class Runner:
         """Stop what is kept warm."""
         for toolkit in self._toolkits.values():
             await toolkit.close()
+
+    def _forget(self, tool: Tool) -> None:
+        """Forget what was read where a tool writes, itself or by the tools that it calls."""
+        called = (tool.recipe.apply.tool, *(way.tool for way in tool.recipe.undo))
+        for name in {tool.name, *filter(None, called)}:
+            self.memo.forget(name)
 
     def _toolkit(self, tool: Tool) -> Toolkit:
         if tool.kind not in self._toolkits:

@@ -30,12 +30,13 @@ class Heard:
 
     MCP: {content, structuredContent, isError}, as on the wire. HTTP: {status, headers, body}; a
     command or a Python tool: its result. `refused`: an error that is certain to have changed
-    nothing, whatever else may be said of errors.
+    nothing, whatever else may be said of errors. `wire`: the value is an MCP result as on the wire.
     """
 
     value: JSON
     error: str = ""
     refused: bool = False
+    wire: bool = False
 
 
 Progress = Callable[[float, float | None, str | None], Awaitable[None]]

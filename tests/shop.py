@@ -47,7 +47,7 @@ class Shop:
         if path == "/v1/moved":
             return Response(status_code=302, headers={"location": "http://127.0.0.1:9/"})
         if path == "/v1/slow":
-            await asyncio.sleep(5)
+            await asyncio.sleep(5.2)  # longer than httpx waits of itself
         if path == "/v1/broken":
             return Response(b"{", media_type="application/json")
         answer = self._item(request, path.removeprefix("/v1/items/"), body)

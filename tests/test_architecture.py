@@ -27,7 +27,17 @@ PURE_PROPOSALS = (
         "evidence",
         "words",
     ),
-    *("confirm", "unasked", "turn", "drafts", "transcript", "likeness", "encoding", "veil"),
+    *(
+        "backoff",
+        "confirm",
+        "unasked",
+        "turn",
+        "drafts",
+        "transcript",
+        "likeness",
+        "encoding",
+        "veil",
+    ),
 )
 PURE = [
     path

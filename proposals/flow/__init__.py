@@ -25,6 +25,7 @@ from .recovering import recover, unplanned
 from .scribing import write_end
 from .shaking import edited, put_back, reworded, taken_down
 from .undoing import undo
+from .waking import mended, thawed
 
 __all__ = [
     "Ask",
@@ -46,6 +47,7 @@ __all__ = [
     "hold",
     "look",
     "meet",
+    "mended",
     "propose",
     "publish",
     "put_back",
@@ -61,6 +63,7 @@ __all__ = [
     "survey",
     "take_back",
     "taken_down",
+    "thawed",
     "token_for",
     "told_by_others",
     "undo",

@@ -11,12 +11,14 @@ from proposals.lifecycle import Event, State
 from proposals.plan import Proposal
 from proposals.unasked import priced, restores
 
+from .applying import NOT_STARTED
 from .declared import mode_now
 from .ending import end
 from .ground import WAITING, Ports
 from .opening import SHOWN
+from .recovering import pick_up
 from .statements import plan_bytes
-from .unasked import NOT_STARTED, start_now
+from .unasked import start_now
 from .undoing import possible, undo
 
 _BEGUN = frozenset({State.STARTED, State.UNKNOWN, State.APPLIED})
@@ -55,6 +57,9 @@ async def take_back(ports: Ports, original: Proposal, person: Person) -> Taken:
     which asks people. Raises Refusal, as `undo`.
     """
     async with ports.lines.taking_back(original.id):
+        kept = ports.store.undo_of(original.id)
+        if kept is not None and not kept.asks:  # an earlier try; whoever made it is gone
+            await pick_up(ports, kept)
         _make_room(ports, original, person)
         return await _taken(ports, original, person)
 

@@ -4,6 +4,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from checks.verdict import Verdict
+from proposals.backoff import doubled
 from proposals.canonical import JSON
 from proposals.evidence import stamp
 from proposals.lifecycle import FINAL, Event, State
@@ -31,6 +32,7 @@ LATER = timedelta(minutes=5)
 RAREST = timedelta(days=1)
 GIVEN_UP = timedelta(days=7)
 UNRESOLVED = "outcome_unknown"
+NOT_STARTED = "not_started"
 
 
 async def run(
@@ -92,7 +94,7 @@ def patience(ports: Ports, started: Proposal) -> timedelta:
     """How long until the next try: twice as long each time, for each costs a dozen requests."""
     moves = ports.store.history(started.id)
     failed = sum(move["event"] == Event.NOT_STARTED for move in moves)
-    return min(AGAIN * float(2 ** min(failed - 1, 10)), timedelta(minutes=10))
+    return doubled(AGAIN, failed, timedelta(minutes=10))
 
 
 async def read_back(ports: Ports, proposal: Proposal) -> Proposal:
@@ -108,6 +110,9 @@ async def read_back(ports: Ports, proposal: Proposal) -> Proposal:
         ports, "unknown", by, why=proposal.why or checked.why, checks=checked.checks
     )
     with ports.store.tx():
+        now = ports.store.proposal(proposal.id) or proposal
+        if now.state is not State.UNKNOWN:
+            return now  # a person settled it while the tool looked
         ports.store.note(proposal.id, outcome=outcome)
         told = [Step("show"), Step("tell", key="unknown")]
         steps = [*not_known(ports, proposal, outcome), *announced(proposal)[:1], *told]
@@ -135,7 +140,7 @@ async def look_for(ports: Ports, unknown: Proposal) -> timedelta | None:
 
 
 def stop_looking(ports: Ports, unknown: Proposal) -> None:
-    """Tell people, once, that only they can settle it from now on."""
+    """Tell people, once, that only they can settle it from now on, unless somebody just has."""
     digest = unknown.plan.digest.removeprefix("sha256:")[:12]
     text = (
         f"Nobody knows what came of this, and after {GIVEN_UP.days} days Placet looks no longer by "
@@ -145,6 +150,9 @@ def stop_looking(ports: Ports, unknown: Proposal) -> None:
     why = f"its outcome is unknown since {GIVEN_UP.days} days; a person must look, and resolve it"
     found = Problem(unknown.repository, UNRESOLVED, why, proposal=unknown.id)
     with ports.store.tx():
+        now = ports.store.proposal(unknown.id)
+        if now is None or now.state is not State.UNKNOWN:
+            return
         ports.store.trouble(found, ports.now())
         step = Step("reply", key="unknown:over", text=text)
         ports.store.post(unknown.id, [step], ports.now())

@@ -7,9 +7,10 @@ from checks.facts import Person
 from proposals.canonical import JSON, NotCanonical, check
 from proposals.lifecycle import ALIVE, Event, State
 from proposals.plan import Aim, Proposal, Target
-from proposals.store import Agent
+from proposals.store import Agent, Step
 from proposals.tools import BadArguments, Tool, UnknownTool
 from proposals.vault import SecretsLost
+from proposals.words import quoted
 
 from .aiming import aimed, same_page
 from .announcing import at_once
@@ -19,8 +20,13 @@ from .ending import end
 from .ground import DEFAULT_WAIT, Ports, Refusal
 from .planning import plan_first
 from .restraint import refuse_again, restrained, room, turned_down
-from .undoing import undo
+from .undoing import possible, undo
 from .veiling import asked, known, lost, same_arguments
+
+_NONE_NEWER = (
+    "**There is no newer proposal:** no new plan came, and nothing was changed. Why: {why}\n\n"
+    "Comment `/replan` to try again.\n"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,8 +68,8 @@ async def propose(ports: Ports, ask: Ask) -> Proposal:
     refuse_again(ports, fresh)
     if rejected := turned_down(ports, fresh):
         return rejected
-    room(ports, fresh.agent)
-    ports.store.add(fresh, ports.now())
+    room(ports, fresh)
+    _add(ports, fresh)
     return await at_once(ports, restrained(ports, await plan_first(ports, fresh, tool)))
 
 
@@ -98,10 +104,19 @@ def revoke(ports: Ports, agent: str) -> list[Proposal]:
 async def replan(ports: Ports, old: Proposal) -> Proposal:
     """Ask the same call, or the same undo, again as a new proposal that is linked to the old one.
 
-    A proposal that still waits is superseded first. Raises Refusal when the agent is gone.
+    One that still waits is superseded, once nothing but its plan can keep the new one from coming.
+    Raises Refusal.
     """
-    if original := ports.store.proposal(old.undoes or ""):
-        return await _undo_again(ports, original, old)
+    original = ports.store.proposal(old.undoes or "")
+    fresh = await (_undo_again(ports, original, old) if original else _ask_again(ports, old))
+    if fresh.state is State.ENDED and old.place is not None:
+        text = _NONE_NEWER.format(why=quoted(fresh.why, 500))
+        step = Step("reply", key=f"replan:{fresh.id}", text=text)
+        ports.store.post(old.id, [step], ports.now())
+    return fresh
+
+
+async def _ask_again(ports: Ports, old: Proposal) -> Proposal:
     agent = ports.store.agent(old.agent)
     if agent is None or agent.revoked:
         raise Refusal("agent_revoked", "The agent may no longer ask.", "Ask the operator.", 409)
@@ -109,20 +124,32 @@ async def replan(ports: Ports, old: Proposal) -> Proposal:
         arguments = known(ports, old).arguments
     except SecretsLost as error:
         raise lost(error) from None
-    _supersede(ports, old)
     aim = old.target.aim if old.target else None
     ask = Ask(agent, old.tool, arguments, said=old.said, parent=old.id, aim=aim)
     return await propose(ports, ask)
 
 
 async def _undo_again(ports: Ports, original: Proposal, old: Proposal) -> Proposal:
-    _supersede(ports, old)
+    possible(ports, original)
+    _supersede(ports, old.id)
     person = Person(old.asked_by["id"], old.asked_by["login"]) if old.asked_by else None
     return await undo(ports, original, said=old.said, asked_by=person, parent=old.id)
 
 
-def _supersede(ports: Ports, old: Proposal) -> None:
-    if old.state in ALIVE:
+def _add(ports: Ports, fresh: Proposal) -> None:
+    """Keep a new proposal, and end the one whose place it takes, in one transaction."""
+    with ports.store.tx():
+        _supersede(ports, fresh.parent or "")
+        ports.store.add(fresh, ports.now())
+
+
+def _supersede(ports: Ports, id_: str) -> None:
+    """End what still waits; Refusal when it is being carried out meanwhile."""
+    old = ports.store.proposal(id_)
+    if old and old.state is State.STARTED:
+        hint = "Look at its check; what comes of it will stand there."
+        raise Refusal("started", f"{old.id} was started meanwhile.", hint, 409)
+    if old and old.state in ALIVE:
         end(ports, old, Event.SUPERSEDED, "superseded", "A new plan was asked for.")
 
 

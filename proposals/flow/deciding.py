@@ -1,10 +1,9 @@
 """Deciding: look, judge, claim, plan again, look again, judge again, start."""
 
-import secrets
 from dataclasses import replace
 from datetime import timedelta
 
-from checks.reasons import Reason, Weight
+from checks.reasons import Finding, Reason, Weight
 from checks.simulate import Scene
 from checks.verdict import Decision, Verdict, judge
 from proposals.canonical import Missing
@@ -17,10 +16,11 @@ from proposals.vault import LOST
 from .acquainting import acquaint
 from .answering import answers
 from .applying import look_for, run
+from .claiming import claim, given_back, keep, release
 from .elsewhere import begun_elsewhere, suspected, taken_over
-from .ending import end, event_of
+from .ending import end, event_of, run_out
 from .ground import Ports, facts, pinned_sources, source, teams, unlooked
-from .holding import VERDICT, barred_by, freed, hold, tell_held
+from .holding import barred_by, freed, hold, tell_held
 from .opening import open_
 from .planning import plan_again
 from .recovering import pick_up
@@ -92,7 +92,8 @@ async def decide(ports: Ports, proposal: Proposal) -> timedelta | None:
     voices = ports.store.voices(proposal.id)
     people = await ports.forge.people(proposal, voices)
     sight = unlooked(proposal, voices, people)
-    if _judged(ports, proposal, sight).decision is not Decision.APPROVED:
+    verdict = _judged(ports, proposal, sight)
+    if verdict.decision is not Decision.APPROVED:
         try:
             sight = await ports.forge.glance(proposal, voices, people)
         except ForgeError:  # whoever asks why is told what is known without the page
@@ -107,9 +108,10 @@ async def decide(ports: Ports, proposal: Proposal) -> timedelta | None:
         if holder is not None:
             stand_in_line(ports, proposal, sight, holder)
             return LATER  # sooner, when that is done
-        nonce = secrets.token_hex(16)
-        claimed = ports.store.move(proposal.id, Event.GRANTED, ports.now(), nonce=nonce)
-        return await settle_claim(ports, claimed)
+        claimed = claim(ports, proposal, verdict)
+        wait = await settle_claim(ports, claimed)
+        given_back(ports, proposal)
+        return wait
 
 
 def stand_in_line(ports: Ports, proposal: Proposal, sight: Sight, holder: str) -> None:
@@ -137,7 +139,7 @@ async def settle_claim(ports: Ports, claimed: Proposal) -> timedelta | None:
                 return None
             current, verdict, scene = await look_again(ports, claimed)
         except (ForgeError, PlanFailed) as error:
-            release(ports, claimed, str(error))
+            release(ports, claimed, str(error), getattr(error, "code", None))
             return timedelta(seconds=getattr(error, "retry_after", LATER.total_seconds()))
         except Exception:
             release(ports, claimed, "a fault of Placet's own; its log says which")
@@ -237,7 +239,7 @@ async def report(ports: Ports, proposal: Proposal, verdict: Verdict) -> timedelt
     if verdict.decision is Decision.ENDED:
         finding = verdict.why(Weight.ENDS)
         if finding:
-            end(ports, proposal, event_of(finding.reason), finding.reason, finding.because)
+            _over(ports, proposal, finding)
             if finding.reason is Reason.EDITED_TOO_OFTEN:
                 ports.store.post(proposal.id, [Step("restore", key="last")], ports.now())
         return None
@@ -250,25 +252,19 @@ async def report(ports: Ports, proposal: Proposal, verdict: Verdict) -> timedelt
     return LATER if verdict.decision is Decision.DOUBTFUL else wait
 
 
+def _over(ports: Ports, proposal: Proposal, finding: Finding) -> None:
+    if finding.reason is Reason.EXPIRED:
+        run_out(ports, proposal)
+    else:
+        end(ports, proposal, event_of(finding.reason), finding.reason, finding.because)
+
+
 def show(ports: Ports, proposal: Proposal, verdict: Verdict) -> timedelta | None:
     """Queue the check run's update and the answers; how long until some answers may be due."""
     keep(ports, proposal, verdict)
     replies, wait = answers(verdict, ports.now())
     ports.store.post(proposal.id, [Step("show"), *replies], ports.now())
     return wait
-
-
-def keep(ports: Ports, proposal: Proposal, verdict: Verdict) -> None:
-    """Remember the latest verdict, for everyone who asks why."""
-    said = VERDICT.dump_python(verdict, mode="json") | {"at": ports.now().isoformat()}
-    ports.store.note(proposal.id, verdict=said)
-
-
-def release(ports: Ports, claimed: Proposal, why: str) -> None:
-    """Give a claim back, unless it ended meanwhile."""
-    now = ports.store.proposal(claimed.id)
-    if now is not None and now.state is State.CLAIMED:
-        ports.store.move(claimed.id, Event.RELEASED, ports.now(), why=why[:300], nonce=None)
 
 
 def shown(value: object) -> object:

@@ -5,7 +5,7 @@ from collections.abc import Collection
 from datetime import datetime, timedelta
 from typing import Any
 
-from checks.reasons import Reason
+from checks.reasons import REASONS, Reason, Weight
 from proposals.evidence import stamp
 from proposals.lifecycle import Event, State, can
 from proposals.plan import Proposal, undo_standing
@@ -22,6 +22,9 @@ _EVENTS = {
 
 _LATE = "Nobody who could approve it did so in time."
 _LATE_UNASKED = "It was not started in time: what was previewed is no longer good."
+_HINDERED = "It was not started in time. What stood in the way: {what}"
+_UNKNOWN_HINDRANCE = "Placet did not come to it."
+_HELD_UP = "held_up"
 WORTH_A_WARNING = timedelta(hours=1)
 
 
@@ -91,10 +94,36 @@ def expire(ports: Ports, unsure: Collection[int]) -> list[Proposal]:
     waiting = (State.PINNED, State.OPEN)
     late = [p for p in ports.store.alive() if p.state in waiting and p.expires <= now]
     return [
-        end(ports, p, Event.EXPIRED, Reason.EXPIRED, _LATE if p.asks else _LATE_UNASKED)
+        run_out(ports, p)
         for p in late
         if can(p.state, Event.EXPIRED) and p.repository not in unsure
     ]
+
+
+def run_out(ports: Ports, proposal: Proposal) -> Proposal:
+    """End what waited too long, and say for what: for people, or for what held it up.
+
+    The last verdict kept says which; what is judged after the end could only count who came late.
+    """
+    if not proposal.asks:
+        return end(ports, proposal, Event.EXPIRED, Reason.EXPIRED, _LATE_UNASKED)
+    what = _hindrance(proposal)
+    if what is None:
+        return end(ports, proposal, Event.EXPIRED, Reason.EXPIRED, _LATE)
+    why = _HINDERED.format(what=what or _UNKNOWN_HINDRANCE)[:300]
+    return end(ports, proposal, Event.EXPIRED, Reason.EXPIRED, why, cause=_HELD_UP)
+
+
+def _hindrance(proposal: Proposal) -> str | None:
+    """What kept a proposal from being shown or started, "" unsaid; None: approvals were missing."""
+    if proposal.place is None:
+        return proposal.why
+    findings = (proposal.verdict or {}).get("findings")
+    if findings is None or any(f["reason"] == Reason.APPROVALS_MISSING for f in findings):
+        return None
+    stops = [f for f in findings if REASONS[Reason(f["reason"])].weight is not Weight.NOTES]
+    held = proposal.why if proposal.reason else ""
+    return held or next((str(f["because"]) for f in stops), proposal.why)
 
 
 def expiring(ports: Ports) -> list[Proposal]:

@@ -97,13 +97,18 @@ def hold(ports: Ports, proposal: Proposal, error: Refused) -> None:
 
 def tell_held(ports: Ports, proposal: Proposal, code: str, words: str) -> None:
     """Let the agent be told why its proposal waits."""
-    if proposal.state in ALIVE and (proposal.reason, proposal.why) != (code, words[:300]):
-        ports.store.note(proposal.id, reason=code, why=words[:300])
+    now = ports.store.proposal(proposal.id)
+    if now and now.state in ALIVE and (now.reason, now.why) != (code, words[:300]):
+        ports.store.note(now.id, reason=code, why=words[:300])
 
 
 def freed(ports: Ports, proposal: Proposal) -> None:
-    """Forget what held a proposal up: GitHub has just answered as hoped."""
-    if proposal.state in ALIVE and (proposal.reason or proposal.why):
+    """Forget what held a proposal up: GitHub has just answered as hoped.
+
+    Why it ended, while GitHub was asked, is not forgotten.
+    """
+    now = ports.store.proposal(proposal.id)
+    if now and now.state in ALIVE and (now.reason or now.why):
         ports.store.note(proposal.id, reason=None, why="")
         ports.store.solved(proposal.repository, proposal=proposal.id)
         ports.store.solved(proposal.repository, "permission_missing")

@@ -9,6 +9,7 @@ from proposals.store import Problem, Step
 from .ending import receipt
 from .ground import Ports
 from .restraint import alike
+from .shaking import void
 
 
 def not_known(ports: Ports, unknown: Proposal, outcome: dict[str, Any]) -> list[Step]:
@@ -23,18 +24,29 @@ def not_known(ports: Ports, unknown: Proposal, outcome: dict[str, Any]) -> list[
 
 def unsettled(ports: Ports, unknown: Proposal) -> None:
     """Tell those who decide about the same call, and show on what it was to undo, that it began."""
+    for waiting in ports.store.waiting_beside(unknown):
+        if alike(ports, waiting, unknown):
+            warn(ports, waiting, unknown)
+    if unknown.undoes:
+        ports.store.post(unknown.undoes, [Step("show")], ports.now())
+
+
+def warn(ports: Ports, waiting: Proposal, unknown: Proposal) -> None:
+    """Say on a page, once, that `unknown` may have done the same; only a later yes counts there."""
     named = unknown.place.url if unknown.place else unknown.id
     text = (
         f"**Look before you decide:** this call, or another on the same thing, was started, and "
         f"nobody knows what came of that: {named}\n\nApproving this may do it a second time. "
+        "What was approved here before this comment no longer counts. "
         "Whoever may decide there can find out, and say so there with `/resolve`.\n"
     )
     step = Step("reply", key=f"unsettled:{unknown.id}", text=text)
-    for waiting in ports.store.waiting_beside(unknown):
-        if alike(ports, waiting, unknown):
-            ports.store.post(waiting.id, [step], ports.now())
-    if unknown.undoes:
-        ports.store.post(unknown.undoes, [Step("show")], ports.now())
+    on_its_page = (waiting.unsettled or {}).get("proposal") == unknown.id
+    if on_its_page or ports.store.posted(waiting.id, step):
+        return
+    ports.store.post(waiting.id, [step], ports.now())
+    void(ports, waiting, ports.now())
+    ports.lines.free(waiting.id)
 
 
 def undone(ports: Ports, undo: Proposal) -> None:

@@ -69,7 +69,11 @@ class Lines:
             self._freed |= self._waiting
             self._waiting.clear()
 
+    def free(self, id_: str) -> None:
+        """Have a proposal looked at soon: it can be judged otherwise, though nobody spoke."""
+        self._freed.add(id_)
+
     def freed(self) -> set[str]:
-        """Who waited for a thing and can try again, each told once; things were let go since."""
+        """Who must be looked at again, each told once; what they waited for was let go since."""
         freed, self._freed = self._freed, set()
         return freed

@@ -6,11 +6,12 @@ from checks.facts import NOBODY
 from checks.policy import Rule
 from checks.remembered import rule_in
 from proposals.lifecycle import Event, State
-from proposals.plan import Proposal
+from proposals.plan import Place, Proposal
 
 from .aiming import gone
-from .ending import end
+from .ending import end, told
 from .ground import Ports
+from .later import warn
 from .restraint import earlier
 from .statements import plan_bytes
 from .undoing import announce
@@ -35,16 +36,29 @@ async def _opened(ports: Ports, proposal: Proposal) -> Proposal:
         proposal = await _with_policy(ports, proposal)
     if (over := await gone(ports, proposal)) is not None:
         return _voided(ports, proposal, *over)
+    now = ports.store.proposal(proposal.id) or proposal
+    if now.state is not State.PINNED:
+        return now
     place = await ports.forge.publish(proposal, plan_bytes(proposal, ports.signer))
-    now = ports.store.proposal(proposal.id)
-    if now is None or now.state is not State.PINNED:
-        return ports.store.note(proposal.id, place=place, valid_from=place.opened)
     with ports.store.tx():
+        now = ports.store.proposal(proposal.id) or proposal
+        if now.state is not State.PINNED:
+            return _over(ports, now, place)
         opened = ports.store.move(
             proposal.id, Event.PUBLISHED, ports.now(), place=place, valid_from=place.opened
         )
         announce(ports, opened)
+        if begun := earlier(ports, opened):  # its page says so, unless it began meanwhile
+            warn(ports, opened, begun)
     return opened
+
+
+def _over(ports: Ports, proposal: Proposal, place: Place) -> Proposal:
+    """Tell on a page that was just made how its proposal ended meanwhile; that closes it."""
+    shown = ports.store.note(proposal.id, place=place, valid_from=place.opened)
+    if shown.outcome:
+        ports.store.post(shown.id, told(ports.store, shown, dict(shown.outcome)), ports.now())
+    return shown
 
 
 def _voided(ports: Ports, proposal: Proposal, reason: str, why: str) -> Proposal:

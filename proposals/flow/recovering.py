@@ -7,9 +7,9 @@ from proposals.lifecycle import Event, State, after_crash
 from proposals.plan import Proposal
 from proposals.ports import Fence, ForgeError
 
-from .applying import finish, outcome_of, read_back
+from .applying import NOT_STARTED, finish, outcome_of, read_back
 from .ending import end
-from .ground import Ports
+from .ground import WAITING, Ports
 from .scribing import settle_number
 
 _WHY = {
@@ -27,21 +27,28 @@ _BROKE_OFF = {
 async def recover(ports: Ports) -> list[Proposal]:
     """Put every half-way proposal into an honest state; what had started is read back.
 
-    The store's lock proves that the process which left them is gone.
+    The store's lock proves that the process which left them is gone; what the doors of this one
+    have begun by now is none of them. Safe to repeat.
     """
-    found = [p for p in ports.store.alive() if after_crash(p.state)]
+    found = [p for p in ports.store.alive() if after_crash(p.state) and not _live(ports, p)]
     moved = [_settle(ports, p, _WHY) for p in found]
     for proposal in (p for p in ports.store.alive() if p.state is State.UNKNOWN):
         await _find_out(ports, proposal)
     return moved
 
 
+def _live(ports: Ports, proposal: Proposal) -> bool:
+    """Whether this very process plans it or carries it out right now."""
+    return proposal.id in ports.lines.running | ports.lines.planning
+
+
 async def pick_up(ports: Ports, proposal: Proposal) -> Proposal:
     """The same for one whose last step broke off in this very process: its store had stopped.
 
-    Only for a caller who knows that nothing of the proposal goes on now.
+    An undo at once that nobody starts any more is ended, whenever that was. Only for a caller who
+    knows that nothing of the proposal goes on now.
     """
-    if proposal.state not in (State.CLAIMED, State.STARTED):
+    if proposal.state not in (State.CLAIMED, State.STARTED) and not _left_behind(proposal):
         return proposal
     moved = _settle(ports, proposal, _BROKE_OFF)
     return await _find_out(ports, moved) if moved.state is State.UNKNOWN else moved
@@ -50,7 +57,16 @@ async def pick_up(ports: Ports, proposal: Proposal) -> Proposal:
 def unplanned(ports: Ports) -> list[Proposal]:
     """End every planning that broke off in this very process; part of the sweep."""
     found = [p for p in ports.store.alive() if p.state is State.PLANNING]
-    return [_settle(ports, p, _BROKE_OFF) for p in found if p.id not in ports.lines.planning]
+    return [_settle(ports, p, _BROKE_OFF) for p in found if not _live(ports, p)]
+
+
+def _left_behind(proposal: Proposal) -> bool:
+    """Whether it is an undo at once that has not started: no token and no people ever start it.
+
+    It would stand in the way of whoever asks for an undo next.
+    """
+    waits = proposal.state in (*WAITING, State.CLAIMED)
+    return proposal.undoes is not None and not proposal.asks and waits
 
 
 async def _find_out(ports: Ports, unknown: Proposal) -> Proposal:
@@ -62,6 +78,9 @@ async def _find_out(ports: Ports, unknown: Proposal) -> Proposal:
 def _settle(ports: Ports, proposal: Proposal, words: Mapping[State, str]) -> Proposal:
     if proposal.state is State.PLANNING:
         return end(ports, proposal, Event.CRASH, "interrupted", words[State.PLANNING])
+    if _left_behind(proposal):
+        why = f"Nothing was undone: {words[State.CLAIMED]}. Ask again."
+        return end(ports, proposal, Event.VOIDED, NOT_STARTED, why)
     changes: dict[str, Any] = {"why": words[proposal.state]}
     changes |= {"nonce": None} if proposal.state is State.CLAIMED else {"reason": "unknown"}
     return ports.store.move(proposal.id, Event.CRASH, ports.now(), **changes)

@@ -12,6 +12,8 @@ from .ground import Ports, Refusal
 from .veiling import things
 
 COOL_DOWN = timedelta(hours=1)
+DIGITS = 24
+"""A cost with more digits before its point is no amount of anything, and cannot be added up."""
 
 
 def turned_down(ports: Ports, fresh: Proposal) -> Proposal | None:
@@ -69,10 +71,14 @@ def _place(found: Proposal) -> str:
     return found.place.url if found.place else found.id
 
 
-def room(ports: Ports, agent: str) -> None:
-    """Refuse a call of an agent that has too much waiting already; Refusal."""
+def room(ports: Ports, fresh: Proposal) -> None:
+    """Refuse a call of an agent that has too much waiting already; Refusal.
+
+    What it is to take the place of makes room for it.
+    """
     most = ports.caps.waiting
-    if most is not None and len(ports.store.undecided(agent)) >= most:
+    waiting = [p for p in ports.store.undecided(fresh.agent) if p.id != fresh.parent]
+    if most is not None and len(waiting) >= most:
         raise Refusal(
             "too_many_waiting",
             f"{most} proposals of yours wait for people already, which is the most there may be.",
@@ -116,5 +122,5 @@ def _cost(proposal: Proposal) -> tuple[str, Decimal | None]:
         amount = Decimal(str(cost["amount"]))
     except InvalidOperation:
         amount = None
-    usable = amount is not None and amount.is_finite() and amount >= 0
+    usable = amount is not None and amount.is_finite() and amount >= 0 and amount < 10**DIGITS
     return str(cost["unit"]), amount if usable else None

@@ -19,16 +19,15 @@ from proposals.ports import ForgeError, PlanFailed, PolicyFile, Unavailable
 from proposals.unasked import evidence_of_unasked
 
 from .acquainting import acquaint
-from .applying import run
-from .deciding import TRIES, conditions, ended_by_drift, keep
+from .applying import NOT_STARTED, run
+from .claiming import keep
+from .deciding import TRIES, conditions, ended_by_drift
 from .declared import judged_by
 from .ending import end, event_of
 from .ground import Ports, dict_of, source
 from .holding import barred_by
 from .statements import start_unasked
 from .veiling import things
-
-NOT_STARTED = "not_started"
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from .agents import Agents, NameTaken
 from .asked import REPEAT_WINDOW
+from .commands import Commands, Unanswered
 from .deliveries import Deliveries
 from .file import StoreBusy, StoreStopped
 from .ground import Ground, Problem
@@ -35,11 +36,14 @@ __all__ = [
     "Store",
     "StoreBusy",
     "StoreStopped",
+    "Unanswered",
     "scope",
 ]
 
 
-class Store(Agents, Deliveries, Ground, Life, Previews, Restoring, Outbox, Statements, Turns):
+class Store(
+    Agents, Commands, Deliveries, Ground, Life, Previews, Restoring, Outbox, Statements, Turns
+):
     """The whole store over one file; methods are synchronous, short and safe from any thread."""
 
     def __init__(self, path: Path, repeat_window: timedelta = REPEAT_WINDOW) -> None:

@@ -15,11 +15,15 @@ CONFIRMED = """(mode != 'confirm' OR EXISTS (SELECT 1 FROM confirmation AS c
 _UNBOUND = f"SELECT id FROM proposal WHERE id = :id AND {CONFIRMED}"  # noqa: S608
 
 
+NEWEST = 20
+"""How many unused tokens of one preview are kept: an agent that repeats its call gets new ones."""
+
+
 class Confirmations(File):
-    """The confirmations' part of the store; none is ever deleted, so a late one is told apart."""
+    """The confirmations' part of the store; a used one is never deleted, so it is told apart."""
 
     def keep_confirmation(self, confirmation: Confirmation) -> None:
-        """Keep a token that is about to be shown."""
+        """Keep a token that is about to be shown, and of its preview only the newest few unused."""
         with self.tx():
             self.change(
                 """INSERT INTO confirmation(token, proposal, agent, call, plan, created, expires)
@@ -33,6 +37,12 @@ class Confirmations(File):
                     "created": ms(confirmation.created),
                     "expires": ms(confirmation.expires),
                 },
+            )
+            self.change(
+                """DELETE FROM confirmation WHERE used IS NULL AND proposal = :p AND rowid NOT IN
+                (SELECT rowid FROM confirmation WHERE used IS NULL AND proposal = :p
+                ORDER BY rowid DESC LIMIT :n)""",
+                {"p": confirmation.proposal, "n": NEWEST},
             )
 
     def confirmation(self, token: str) -> Confirmation | None:

@@ -1,13 +1,15 @@
 """Deliveries and the evidence in them. An acknowledged delivery is a committed one."""
 
-from collections.abc import Sequence
+import json
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
+from datetime import datetime
 
 from checks.facts import Person, Standing, Voice
 from proposals.lifecycle import ALIVE
 
 from .file import File
-from .rows import Delivery, delivery_of, delivery_row, packed, voice_of, voice_text
+from .rows import Delivery, delivery_of, delivery_row, ms, packed, voice_of, voice_text
 
 _LIVE = "('" + "','".join(sorted(ALIVE)) + "')"
 
@@ -25,6 +27,19 @@ ABOUT = f"""d.guid = :guid AND d.ours = 0 AND (
 _TOUCHED = f"""UPDATE proposal SET evidence_rev = evidence_rev + 1
     WHERE (state IN {_LIVE} OR state = 'started')
     AND EXISTS (SELECT 1 FROM delivery AS d WHERE {ABOUT})"""  # noqa: S608
+
+# What may be about a page that is being shown right now and whose number is not stored yet. On
+# somebody's page, other plans may be known already. A push to any other branch never is.
+_EARLY = f"""d.ours = 0 AND EXISTS (
+    SELECT 1 FROM json_each(:shown) AS j JOIN proposal AS s ON s.id = j.key
+    WHERE d.received >= j.value AND (
+        (s.page = d.repository AND (d.check_run IS NOT NULL
+            OR json_extract(s.target, '$.number') = d.number))
+        OR (s.page IS NULL AND s.repository = d.repository AND (
+            d.head_ref = 'refs/heads/placet/p/' || s.id
+            OR ((d.number IS NOT NULL OR d.check_run IS NOT NULL) AND NOT EXISTS (
+                SELECT 1 FROM proposal WHERE {PAGE} = d.repository
+                AND (number = d.number OR check_run = d.check_run)))))))"""  # noqa: S608
 
 
 class Deliveries(File):
@@ -60,11 +75,23 @@ class Deliveries(File):
             self.change(_TOUCHED, {"guid": delivery.guid})
         return bool(new)
 
-    def waiting(self, limit: int = 100) -> list[Delivery]:
-        """Deliveries not handled yet, oldest first."""
+    def waiting(
+        self,
+        limit: int = 100,
+        but: Collection[str] = (),
+        shown: Mapping[str, datetime] | None = None,
+    ) -> list[Delivery]:
+        """Deliveries not handled yet, oldest first: so many of those that may be read now.
+
+        Not those `but` these guids, nor what came since then and may be about the page of a
+        proposal that is being shown: `shown` says since when, by its id.
+        """
         rows = self.rows(
-            """SELECT * FROM delivery JOIN body USING (seq)
-            WHERE done = 0 ORDER BY seq LIMIT :n""",
+            f"""SELECT d.*, packed FROM delivery AS d JOIN body USING (seq) WHERE d.done = 0
+            AND d.guid NOT IN (SELECT value FROM json_each(:but)) AND NOT ({_EARLY})
+            ORDER BY seq LIMIT :n""",  # noqa: S608
+            but=json.dumps(list(but)),
+            shown=json.dumps({id_: ms(since) for id_, since in (shown or {}).items()}),
             n=limit,
         )
         return [delivery_of(r) for r in rows]

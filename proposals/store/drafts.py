@@ -3,11 +3,14 @@
 from typing import Any
 
 from proposals.canonical import canonical, loads
-from proposals.drafts import Draft
+from proposals.drafts import Draft, kept
 from proposals.turn import Scope
 
 from .file import File
 from .rows import ms, sure
+
+NEWEST = 200
+"""How many drafts of one agent are kept, over all of its sessions: it names those as it likes."""
 
 
 class Drafts(File):
@@ -31,7 +34,10 @@ class Drafts(File):
             return id_ in known and id_ not in [d.id for d in self.drafts(scope)]
 
     def _keep_draft(self, scope: Scope, draft: Draft) -> None:
-        """Keep a draft in the place of an older one; the same one stays confronted."""
+        """Keep a draft in the place of an older one; the same one stays confronted.
+
+        The oldest of an agent that has too many are let go.
+        """
         self.change(
             """INSERT INTO draft(id, agent, session, section, tool, arguments, why, at)
             VALUES (:id, :agent, :session, :section, :tool, :arguments, :why, :at)
@@ -45,10 +51,15 @@ class Drafts(File):
                 "session": scope.session,
                 "section": draft.section,
                 "tool": draft.tool,
-                "arguments": canonical(draft.arguments).decode(),
+                "arguments": canonical(kept(draft.arguments)).decode(),
                 "why": draft.why[:500],
                 "at": ms(draft.at),
             },
+        )
+        self.change(
+            """DELETE FROM draft WHERE agent = :a AND id NOT IN (SELECT id FROM draft
+            WHERE agent = :a ORDER BY at DESC, id LIMIT :n)""",
+            {"a": scope.agent, "n": NEWEST},
         )
 
     def _settle_section(self, scope: Scope, section: str) -> None:

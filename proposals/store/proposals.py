@@ -109,6 +109,19 @@ class Life(Asked, Confirmations):
         )
         return [proposal_of(r) for r in rows]
 
+    def followed(self, id_: str, since: datetime) -> Proposal | None:
+        """The newest proposal that was asked for in the place of this one since then.
+
+        One that broke off while it was planned followed nothing.
+        """
+        row = self.row(
+            """SELECT * FROM proposal WHERE parent = :id AND created >= :since
+            AND coalesce(reason, '') != 'interrupted' ORDER BY created DESC LIMIT 1""",
+            id=id_,
+            since=ms(since),
+        )
+        return proposal_of(row) if row else None
+
     def on(self, repository: int, number: int) -> list[Proposal]:
         """The proposals on this pull request, oldest first: its own one, or all tied to it."""
         rows = self.rows(

@@ -239,3 +239,13 @@ def last_undo(db: Any) -> None:
         "UPDATE proposal SET last_undo = undone_by, last_undo_is = 'undone'"
         " WHERE undone_by IS NOT NULL"
     )
+
+
+@MIGRATIONS()
+def commands(db: Any) -> None:
+    """Make the table of the commands of people that have no answer yet."""
+    db.conn.execute(
+        """CREATE TABLE command(
+            proposal TEXT NOT NULL, key TEXT NOT NULL, text TEXT NOT NULL, at INTEGER NOT NULL,
+            tries INTEGER NOT NULL DEFAULT 0, PRIMARY KEY (proposal, key))"""
+    )

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 from .arguments import nearest, printable
 from .declaration import BadDeclaration, Tool
+from .soundness import through
 
 
 class UnknownTool(LookupError):
@@ -35,6 +36,8 @@ class Catalog:
             if tool.name in made.tools or tool.name in made.own:
                 raise BadDeclaration(f"[tool.{tool.name}] is declared twice; remove one.")
             (made.own if tool.own else made.tools)[tool.name] = tool
+        for tool in made.whole():
+            made._keep(tool)
         return made
 
     def find(self, name: str) -> Tool:
@@ -48,9 +51,15 @@ class Catalog:
         return self.own[name] if name in self.own else self.find(name)
 
     def publish(self, tool: Tool) -> None:
-        """Replace a tool by what its upstream says of it now; UnknownTool."""
+        """Replace a tool by what its upstream says of it now; UnknownTool.
+
+        Those that change things through it are other tools by that.
+        """
         self.reach(tool.name)
-        (self.own if tool.name in self.own else self.tools)[tool.name] = tool
+        self._keep(tool)
+        for other in self.whole():
+            if any(one.name == tool.name for one in other.through):
+                self._keep(other)
 
     def whole(self) -> list[Tool]:
         """Placet's own as well as the declared ones."""
@@ -59,3 +68,12 @@ class Catalog:
     def list(self) -> list[Tool]:
         """All that are declared, by name."""
         return [self.tools[name] for name in sorted(self.tools)]
+
+    def _keep(self, tool: Tool) -> None:
+        """Put a tool in its place, with those that it changes things through."""
+        found = through(tool, self._known)
+        whole = tool.model_copy(update={"through": tuple(found.values())})
+        (self.own if tool.name in self.own else self.tools)[tool.name] = whole
+
+    def _known(self, name: str) -> Tool | None:
+        return self.own.get(name) or self.tools.get(name)

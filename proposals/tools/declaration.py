@@ -82,7 +82,8 @@ class Tool(BaseModel):
     to what nobody may see. Not declared: `undoable`, which a Python tool's module says,
     `published`, what an upstream says of the tool and of itself, `lacking`, why it cannot be used:
     what it calls is not declared, `proven`, the definition whose preview changed nothing when that
-    was tried, and `own`: no agent's, but named by recipes (see `named`).
+    was tried, `own`: no agent's, but named by recipes (see `named`), and `through`: the other tools
+    that its change or its undo calls, as the catalog has them.
     """
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
@@ -129,6 +130,7 @@ class Tool(BaseModel):
     lacking: str = ""
     proven: str = ""
     own: bool = False
+    through: tuple["Tool", ...] = Field(default=(), repr=False)
 
     @model_validator(mode="after")
     def _whole(self) -> Self:
@@ -166,9 +168,11 @@ class Tool(BaseModel):
             mode="json",
             exclude={
                 *("plan_env", "apply_env", "section", "repository", "mode"),
-                *("memo", "retries", "fallback", "proven", "own"),
+                *("memo", "retries", "fallback", "proven", "own", "through"),
             },
         )
+        if self.through:  # what they are decides what is done
+            said["through"] = {other.name: other.definition for other in self.through}
         said["touches"] = sorted(self.touches)
         said["targets"] = sorted(self.targets)  # one taken off stops what is tied to it
         said["env"] = {"plan": sorted(self.plan_env), "apply": sorted(self.apply_env)}
@@ -185,8 +189,16 @@ class Tool(BaseModel):
         }
 
     def undo_identity(self) -> dict[str, JSON]:
-        """What the plan of an undo says of the tool; an undo is not undone again."""
-        return {**self.identity(), "undo": False, "verb": "undo"}
+        """What the plan of an undo says of the tool; an undo is not undone again.
+
+        It is as grave as the gravest of its ways back.
+        """
+        back = {way.tool for way in self.recipe.undo}
+        made = [self, *(other for other in self.through if other.name in back)]
+        effect = "destructive" if any(t.effect == "destructive" for t in made) else self.effect
+        touches: list[JSON] = [*sorted({touch for t in made for touch in t.touches})]
+        grave: dict[str, JSON] = {"touches": touches} if touches else {}
+        return {**self.identity(), **grave, "effect": effect, "undo": False, "verb": "undo"}
 
     def with_schema(
         self,
@@ -231,9 +243,10 @@ class Tool(BaseModel):
         if self.lacking:
             message = f"The tool {self.name} cannot be used: {self.lacking}"
             raise BadArguments("not_usable", message, "Its operator must declare that first.")
-        if self.kind == "mcp" and not self.published:
-            message = f"The upstream of {self.name} is down, or does not offer this tool now."
-            raise BadArguments("upstream_down", message, "Try again later.")
+        for one in (self, *self.through):
+            if one.kind == "mcp" and not one.published:
+                message = f"The upstream of {one.name} is down, or does not offer this tool now."
+                raise BadArguments("upstream_down", message, "Try again later.")
         if isinstance(arguments, dict) and self.recipe.forbid:
             arguments, wrong = self.recipe.dropped(arguments)
             if wrong:

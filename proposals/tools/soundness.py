@@ -1,6 +1,6 @@
 """Whether a recipe can be followed: what it refers to exists by then, what it calls is declared."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from proposals.canonical import JSON
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 IMPLIED = frozenset({"pre", "verify", "undo"})
 """Where naming a tool of an MCP server is declaring it, for that use alone (see `named`)."""
+_SAY = "what it calls is what it does, so declare it as grave, or call something lighter"
 Part = tuple[str, JSON, frozenset[str], frozenset[str]]
 """Where it stands, what is written, and the roots and ids of `pre` that exist by then."""
 
@@ -49,7 +50,7 @@ def together(tools: Mapping[str, "Tool"], own: Mapping[str, "Tool"], tool: "Tool
             near = nearest(name, list(tools))
             missing = f'{where}: "{name}" is not declared.{near} Write [tool.{name}], effect first.'
             lacking = lacking or missing
-        elif fault := _fault(tools[name], reads=reads):
+        elif fault := _fault(tools[name], reads=reads) or _graver(tool, where, tools[name]):
             raise ValueError(f'{where}: "{name}" {fault}')
     return lacking
 
@@ -135,4 +136,33 @@ def _fault(tool: "Tool", *, reads: bool) -> str:
         return 'is declared effect = "read"; it changes nothing.'
     if not reads and tool.kind not in ("mcp", "http"):
         return "is no tool of an upstream, so it cannot be called there."
+    return ""
+
+
+def through(tool: "Tool", find: Callable[[str], "Tool | None"]) -> dict[str, "Tool"]:
+    """The other tools that make its change or take it back, by name; each without its own.
+
+    A way back is the other tool's change, which may be a call of a third.
+    """
+    back = [find(way.tool) for way in tool.recipe.undo if way.tool]
+    firsts = [tool.recipe.apply.tool, *(other.name for other in back if other)]
+    thirds = [other.recipe.apply.tool for other in back if other]
+    found = [find(name) for name in sorted({name for name in (*firsts, *thirds) if name})]
+    others = [other for other in found if other and other.name != tool.name]
+    return {other.name: other.model_copy(update={"through": ()}) for other in others}
+
+
+def _graver(tool: "Tool", where: str, other: "Tool") -> str:
+    """Why what is called is too grave for what the calling tool says; empty when it is not.
+
+    People who are asked about an undo are told how grave it is, but not what it spends.
+    """
+    if where not in ("apply", "undo"):
+        return ""
+    asked = where == "undo" and tool.mode != "announce"
+    if other.effect == "destructive" != tool.effect and not asked:
+        return f'is declared effect = "destructive", and this tool is "{tool.effect}": {_SAY}.'
+    more = {*other.touches} - {*tool.touches}
+    if more := more & {"spend"} if asked else more:
+        return f"touches {', '.join(sorted(more))}, and this tool does not say so: {_SAY}."
     return ""

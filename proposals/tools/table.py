@@ -14,7 +14,7 @@ from .request import Request
 from .soundness import together
 
 _NOT_DECLARED = frozenset(
-    {"name", "undoable", "published", "lacking", "proven", "own", "recipe", "request"}
+    {"name", "undoable", "published", "lacking", "proven", "own", "through", "recipe", "request"}
 )
 _PARTS: Mapping[str, type[BaseModel]] = {
     "preview": Preview,

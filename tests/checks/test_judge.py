@@ -173,6 +173,10 @@ CASES = [
         id="blocked: a yes that was not delivered lifts nothing",
     ),
     pytest.param(
+        also(said(ANN, 20, standing=Standing.UNDELIVERED)), APPROVED,
+        Reason.NOT_DELIVERED, id="not_delivered: a second yes takes the first one from nobody",
+    ),
+    pytest.param(
         also(no(BOB, 5), dismissed(said(BOB, 20), CAT)), WAITING, Reason.BLOCKED,
         id="blocked: again, once the yes that lifted it is taken back",
     ),

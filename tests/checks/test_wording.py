@@ -208,6 +208,7 @@ def test_an_answer_to_another_digest_names_it() -> None:
     [
         pytest.param(timedelta(seconds=40), "40 s", id="seconds"),
         pytest.param(timedelta(seconds=-5), "0 s", id="never-less-than-nothing"),
+        pytest.param(timedelta(seconds=60), "1 min", id="a-minute"),
         pytest.param(timedelta(minutes=25), "25 min", id="minutes"),
         pytest.param(timedelta(hours=4, seconds=-2), "4 h", id="almost"),
         pytest.param(timedelta(hours=3, minutes=20), "3 h 20 min", id="both"),
@@ -251,6 +252,11 @@ def test_what_cannot_be_seen_is_spelled_out(text: str, shown: str) -> None:
 
 def test_line_ends_and_tabs_are_no_surprise() -> None:
     assert hidden_count("a\r\n\tb\u202e\U000e0041") == 2
+
+
+def test_a_code_span_keeps_the_space_at_an_end() -> None:
+    assert code("X ") == "` X  `"
+    assert code("  ") == "`  `"
 
 
 @given(st.text(alphabet=st.one_of(st.sampled_from("`|\\ \n<@#!["), st.characters())))

@@ -115,6 +115,7 @@ def refused(text: bytes | str, code: str, pointer: str = "", *, id: str) -> obje
         refused('{"a":' * 65 + "1" + "}" * 65, "too_deep", id="sixty-five-objects"),
         refused("[" * 100_000, "too_deep", id="a-hundred-thousand-lists-unclosed"),
         refused('[{"a":' * 50_000, "too_deep", id="a-hundred-thousand-of-both"),
+        refused("[[]," * 100_000, "too_deep", id="a-hundred-thousand-with-a-list-closed-in-each"),
         refused(" " * 1_000_000 + "1", "too_large", id="over-a-million-bytes"),
         refused("é" * 500_001, "too_large", id="bytes-are-counted-not-characters"),
         refused(b'"\xff"', "not_utf8", id="no-utf-8"),
@@ -188,6 +189,18 @@ def test_sixty_four_deep_is_accepted_and_one_more_is_not() -> None:
 def test_brackets_in_strings_are_not_depth() -> None:
     tricky: JSON = ["\\", "[" * 100, '\\"' + "{" * 100]
     assert loads(json.dumps(tricky)) == tricky
+
+
+def test_what_stands_side_by_side_is_not_depth() -> None:
+    wide: JSON = [[], {}] * 100
+    assert loads(json.dumps(wide)) == wide
+
+
+def test_a_refusal_says_where_the_text_breaks_off_or_which_key_stands_twice() -> None:
+    with pytest.raises(NotCanonical, match=r"\(line 2, column 4\)"):
+        loads("[1,\n 2 3]")
+    with pytest.raises(NotCanonical, match="Key 'card' stands twice"):
+        loads('{"card": 1, "card": 2}')
 
 
 def test_a_value_that_holds_itself_is_too_deep() -> None:

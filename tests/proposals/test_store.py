@@ -12,8 +12,17 @@ import pytest
 
 from checks.facts import Person, Stance, Standing, Surface, Voice
 from proposals.lifecycle import Event, IllegalMoveError, State
-from proposals.plan import Pinned, Place, Planned, Proposal, pin
-from proposals.store import Delivery, NameTaken, Problem, Started, Step, Store, StoreBusy
+from proposals.plan import Pinned, Place, Planned, Proposal, Target, pin
+from proposals.store import (
+    Delivery,
+    NameTaken,
+    Problem,
+    Started,
+    Step,
+    Store,
+    StoreBusy,
+    Unanswered,
+)
 
 NOW = datetime(2026, 11, 30, 12, 0, tzinfo=UTC)
 PINNED: Pinned = pin(
@@ -177,6 +186,104 @@ def test_a_delivery_leaves_alone_what_it_is_not_about(store: Store, delivery: De
     proposal = claimed(store)
     store.accept(delivery)
     assert store.start("p_1", conditions(proposal), NOW)
+
+
+SHOWN = {"p_2": NOW - timedelta(minutes=1)}
+COMMENT = replace(REVIEW, guid="g-2", event="issue_comment", number=8)
+
+
+@pytest.mark.parametrize(
+    ("delivery", "waits"),
+    [
+        pytest.param(COMMENT, True, id="a-page-that-nobody-knows"),
+        pytest.param(replace(COMMENT, number=None, check_run=99), True, id="an-unknown-check"),
+        pytest.param(
+            replace(COMMENT, event="push", number=None, head_ref="refs/heads/placet/p/p_2"),
+            True,
+            id="a-push-to-its-branch",
+        ),
+        pytest.param(
+            replace(COMMENT, event="push", number=None, head_ref="refs/heads/placet/p/p_3"),
+            False,
+            id="a-push-to-anothers",
+        ),
+        pytest.param(
+            replace(COMMENT, event="push", number=None, head_ref="refs/heads/main"),
+            False,
+            id="a-push-elsewhere",
+        ),
+        pytest.param(replace(COMMENT, number=7), False, id="a-page-that-is-known"),
+        pytest.param(replace(COMMENT, number=None, check_run=81), False, id="a-known-check"),
+        pytest.param(replace(COMMENT, repository=6), False, id="another-repository"),
+        pytest.param(replace(COMMENT, ours=True), False, id="our-own-doing"),
+        pytest.param(
+            replace(COMMENT, received=NOW - timedelta(minutes=2)), False, id="for-too-long"
+        ),
+        pytest.param(
+            replace(COMMENT, event="installation", repository=None, number=None),
+            False,
+            id="about-no-repository",
+        ),
+    ],
+)
+def test_what_may_be_about_a_page_that_is_being_shown_waits_for_it(
+    store: Store, delivery: Delivery, *, waits: bool
+) -> None:
+    claimed(store)
+    store.add(replace(PROPOSAL, id="p_2", arguments={"id": 2}), NOW)
+    store.accept(delivery)
+    assert store.waiting() == [delivery]
+    assert store.waiting(shown=SHOWN) == ([] if waits else [delivery])
+
+
+@pytest.mark.parametrize(
+    ("delivery", "waits"),
+    [
+        pytest.param(replace(COMMENT, repository=6, number=9), True, id="on-its-page"),
+        pytest.param(
+            replace(COMMENT, repository=6, number=None, check_run=99), True, id="at-any-check"
+        ),
+        pytest.param(replace(COMMENT, repository=6), False, id="on-another-page-there"),
+        pytest.param(COMMENT, False, id="in-its-governing-repository"),
+    ],
+)
+def test_what_may_be_about_a_plan_that_is_being_announced_waits_for_it(
+    store: Store, delivery: Delivery, *, waits: bool
+) -> None:
+    target = Target(6, "acme/app", 9, "b" * 40)
+    store.add(replace(PROPOSAL, id="p_2", target=target), NOW)
+    store.accept(delivery)
+    assert store.waiting(shown=SHOWN) == ([] if waits else [delivery])
+
+
+def test_so_many_that_may_be_read_are_read_whatever_waits_before_them(store: Store) -> None:
+    store.add(replace(PROPOSAL, id="p_2"), NOW)
+    for n in range(3):
+        store.accept(replace(COMMENT, guid=f"early-{n}", number=100 + n))
+        store.accept(replace(COMMENT, guid=f"stuck-{n}", repository=6))
+    store.accept(replace(COMMENT, guid="ready", repository=6))
+    stuck = [f"stuck-{n}" for n in range(3)]
+    assert [d.guid for d in store.waiting(1, but=stuck, shown=SHOWN)] == ["ready"]
+
+
+def test_a_command_is_kept_once_until_it_is_answered(store: Store) -> None:
+    command = Unanswered("p_1", "comment:1", "{}", NOW)
+    for _ in range(2):
+        store.keep_command(command)
+    store.keep_command(replace(command, key="comment:2"))
+    store.trying_command("p_1", "comment:1")
+    assert [(c.key, c.tries) for c in store.commands()] == [("comment:1", 1), ("comment:2", 0)]
+    store.answered("p_1", "comment:1")
+    assert store.commands() == [replace(command, key="comment:2")]
+
+
+def test_what_broke_off_while_it_was_planned_followed_nothing(store: Store) -> None:
+    store.add(PROPOSAL, NOW)
+    store.add(replace(PROPOSAL, id="p_2", parent="p_1"), NOW)
+    assert store.followed("p_1", NOW) == store.proposal("p_2")
+    assert store.followed("p_1", NOW + timedelta(seconds=1)) is None
+    store.move("p_2", Event.CRASH, NOW, reason="interrupted")
+    assert store.followed("p_1", NOW) is None
 
 
 def test_a_redelivery_is_seen_once(store: Store) -> None:

@@ -9,10 +9,11 @@ from typing import Any
 import pytest
 
 from proposals.answer import answer
-from proposals.drafts import Draft, named
+from proposals.drafts import Draft, named, pending
 from proposals.lifecycle import Event
 from proposals.plan import Proposal
 from proposals.store import Started, Store
+from proposals.store.drafts import NEWEST
 from proposals.turn import Scope
 from tests.proposals.test_store import NOW, PINNED, PROPOSAL
 
@@ -255,3 +256,25 @@ def test_a_report_outlives_the_process(tmp_path: Path) -> None:
     again = Store(tmp_path / "placet.db")
     assert again.turn_report(HERE, at(2)) == told
     again.close()
+
+
+def test_however_many_sessions_an_agent_names_only_its_newest_drafts_are_kept(
+    store: Store,
+) -> None:
+    other = Scope("eve", "s")
+    store.record_draft(other, draft(other, NOW))
+    many = [Scope("bot", f"s{n}") for n in range(NEWEST + 3)]
+    with store.tx():
+        for n, scope in enumerate(many):
+            store.record_draft(scope, draft(scope, at(n)))
+    left = [len(store.drafts(scope)) for scope in many]
+    assert left == [0] * 3 + [1] * NEWEST
+    assert len(store.drafts(other)) == 1
+
+
+def test_of_very_long_arguments_a_draft_keeps_how_they_begin(store: Store) -> None:
+    long = draft(name="x" * 100_000)
+    store.record_draft(HERE, long)
+    [kept] = store.drafts(HERE)
+    assert (kept.id, len(str(kept.arguments)) < 400) == (long.id, True)
+    assert pending([kept]) == pending([long])

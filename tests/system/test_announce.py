@@ -5,11 +5,15 @@ import sqlite3
 import sys
 from collections.abc import AsyncIterator, Callable
 from contextlib import closing
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from proposals.flow import recover
+from proposals.lifecycle import State
+from sandbox.github import Fault
 from sandbox.stage import REPOSITORY
 from sandbox.testing import Town, town
 from sandbox.tools import crm
@@ -174,3 +178,38 @@ async def test_an_unknown_outcome_is_announced_and_settled_by_whoever_may_write(
         await here.person("lee").comment(REPOSITORY, here.number(said), words)
         over = await here.over(said)
         assert (over["status"], over["_verification"]["verdict"]) == ("applied", "asserted")
+
+
+async def test_a_recovery_that_is_tried_again_leaves_alone_what_a_door_does_meanwhile(
+    shop: Shop,
+) -> None:
+    """It took a call that waited for the ledger's line for crashed; then the tool ran."""
+    await shop.rename("Bob")
+    await shop.here.rest()
+    ports = shop.here.hall.ports
+    async with ports.lines.of(next(iter(ports.repositories.values()))):
+        calling = asyncio.create_task(shop.rename("Ada"))
+        while not shop.here.store.proposals(state=State.STARTED):  # noqa: ASYNC110
+            await asyncio.sleep(0.005)
+        assert await recover(ports) == []
+    said = await calling
+    assert (said["status"], said["executed"], shop.name()) == ("applied", True, "Ada")
+    assert not shop.here.store.problems()
+
+
+async def test_a_page_that_github_refuses_is_tried_again_and_the_operator_is_told(
+    shop: Shop,
+) -> None:
+    here = shop.here
+    pulls = "/repos/{owner}/{repo}/pulls"
+    here.world.faults.add(Fault("POST", pulls, status=422, message="Validation Failed"))
+    said = await shop.rename("Ada")
+    await here.rest()
+    assert here.kept(said).place is None
+    [problem] = here.store.problems()
+    assert (problem.code, problem.proposal) == ("refused", said["proposal"])
+    here.world.clock.advance(timedelta(minutes=6))
+    await here.until(said, lambda p: p.place is not None)
+    await here.rest()
+    assert "Done" in here.comments(said)[-1]
+    assert here.store.problems() == []

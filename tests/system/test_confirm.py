@@ -10,7 +10,9 @@ import httpx
 import pytest
 from typer.testing import CliRunner
 
+from proposals.confirm import hashed
 from proposals.lifecycle import State
+from proposals.store.confirmations import NEWEST
 from proposals.turn import text
 from sandbox.stage import REPOSITORY
 from sandbox.testing import Town, town
@@ -152,6 +154,19 @@ async def test_every_preview_of_a_call_has_a_token_and_one_of_them_starts_it(
     assert (await confirm(here, first)).json()["status"] == "applied"
     late = (await confirm(here, second)).json()
     assert (late["status"], box.runs) == ("applied", 1)
+
+
+async def test_of_a_call_repeated_without_end_only_the_newest_tokens_are_kept(
+    here: Town, box: Box
+) -> None:
+    shown = [await preview(here) for _ in range(NEWEST + 2)]
+    kept = [here.store.confirmation(hashed(one["confirm_token"])) is not None for one in shown]
+    assert kept == [False, False] + [True] * NEWEST
+    refused = (await confirm(here, shown[0])).json()
+    assert (refused["code"], box.runs) == ("confirm_mismatch", 0)
+    assert (await confirm(here, shown[2])).json()["status"] == "applied"
+    assert (await confirm(here, shown[-1])).json()["status"] == "applied"
+    assert box.runs == 1
 
 
 FROZEN = (

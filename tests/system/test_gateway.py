@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import sys
 from collections.abc import AsyncIterator, Callable
 from dataclasses import replace
 from datetime import timedelta
@@ -292,6 +293,31 @@ async def test_a_calendar_that_dies_in_a_read_is_an_answer(agent: Client) -> Non
     assert result.is_error
     assert result.structured_content["status"] == "failed"
     assert await call(agent, "cal__list_events", {}) == {"events": {}}
+
+
+@pytest.mark.parametrize("era", ERAS)
+async def test_what_is_read_instead_may_be_a_tool_of_another_kind(tmp_path: Path, era: str) -> None:
+    other = tmp_path / "other.py"
+    other.write_text("import json\nprint(json.dumps({'result': {'events': ['old']}}))\n")
+    tools = f"""
+[upstream.cal]
+command = {list(calendar(tmp_path))}
+[tool.cal.crash]
+effect = "read"
+fallback = "old.events"
+[tool.old.events]
+kind = "command"
+effect = "read"
+read = {[sys.executable, "-I", "-S", str(other)]}
+"""
+    async with (
+        town(tmp_path / "town", tools=tools) as here,
+        at(here) as url,
+        talking(url, here.token, era) as client,
+    ):
+        listed = {tool.name: tool for tool in (await client.list_tools()).tools}
+        assert listed["cal__crash"].output_schema is None
+        assert await call(client, "cal__crash", {}) == {"events": ["old"]}
 
 
 async def test_a_new_tool_is_told_and_not_offered(agent: Client) -> None:

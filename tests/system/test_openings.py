@@ -1,15 +1,19 @@
 """Pages are opened a few at a time: after a restart with many, the first stand there soon."""
 
 import asyncio
+from datetime import timedelta
 from typing import Any
 
 import pytest
 
 from proposals.flow.lines import OPENINGS
 from proposals.lifecycle import State
+from proposals.store import Delivery
 from sandbox.github import Fault
+from sandbox.stage import REPOSITORY
 from sandbox.testing import Town
 from tests.system.conftest import Box
+from webhook_app.worker.inbox import SECONDS
 
 pytestmark = pytest.mark.anyio
 
@@ -66,3 +70,66 @@ async def test_what_ended_before_its_turn_gets_no_page(here: Town) -> None:
     await here.rest()
     assert here.kept(last).place is None
     assert barrier.begun == OPENINGS
+
+
+async def refused(here: Town) -> None:
+    """A proposal whose page GitHub does not take, today and tomorrow."""
+    path = "/repos/{owner}/{repo}/pulls"
+    here.world.faults.add(Fault("POST", path, status=422, times=10_000, message="Refused"))
+    said = (await here.ask("box.add", {"n": 1})).json()
+    await here.until(said, lambda p: p.reason is not None)
+
+
+async def test_a_page_that_is_refused_stops_no_other_start(here: Town, box: Box) -> None:
+    seen = await here.propose("box.add", {"n": 5})
+    await refused(here)
+    await here.person("noor").push(REPOSITORY, "main", {"x.txt": "x"})
+    await here.person("lee").review(REPOSITORY, here.number(seen), "APPROVE")
+    await here.until(seen, lambda p: p.state is State.APPLIED)
+    assert box.runs == 1
+    events = [move["event"] for move in here.store.history(seen["proposal"])]
+    assert "released" not in events
+
+
+async def test_what_waits_for_a_page_that_is_refused_holds_up_no_other_word(here: Town) -> None:
+    seen = await here.propose("box.add", {"n": 5})
+    await refused(here)
+    for n in range(150):
+        here.store.accept(heard(here, seen, 5000 + n, timedelta(minutes=1)))
+    await here.person("lee").comment(REPOSITORY, here.number(seen), "/reject no")
+    await here.until(seen, lambda p: p.reason == "rejected")
+
+
+async def test_what_may_be_about_a_refused_page_is_read_within_seconds(here: Town) -> None:
+    seen = await here.propose("box.add", {"n": 5})
+    await refused(here)
+    here.store.accept(heard(here, seen, 5000))
+    here.world.clock.advance(SECONDS + timedelta(seconds=1))
+    here.hall.worker.wake()
+    async with asyncio.timeout(5):
+        while here.store.counts()["inbox"]:  # noqa: ASYNC110 (the store has no event for it)
+            await asyncio.sleep(0.005)
+
+
+def heard(
+    here: Town, seen: dict[str, Any], number: int, later: timedelta = timedelta()
+) -> Delivery:
+    """A comment on a page that no proposal is known to have."""
+    at, where = here.world.clock.now() + later, here.kept(seen).repository
+    return Delivery(f"g-{number}", "issue_comment", "created", "{}", at, where, number, sender=1)
+
+
+async def test_what_is_said_while_a_page_is_being_shown_waits_for_it(here: Town, box: Box) -> None:
+    await here.propose("box.add", {"n": 100})
+
+    async def approve() -> None:
+        shop = here.world.repository(REPOSITORY)
+        await here.person("lee").review(REPOSITORY, max(shop.pulls), "APPROVE")
+        await here.world.settled()
+        await asyncio.sleep(0.2)
+
+    path = "/repos/{owner}/{repo}/pulls"
+    here.world.faults.add(Fault("POST", path, when="after", run=approve))
+    said = (await here.ask("box.add", {"n": 1})).json()
+    await here.until(said, lambda p: p.state is State.APPLIED)
+    assert box.runs == 1

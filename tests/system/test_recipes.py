@@ -71,6 +71,19 @@ tool = "api.get"
 args = {id = {from = "/arguments/id"}}
 take = "/body/size"
 equals = {from = "/arguments/size"}
+
+[tool.api.outer]
+effect = "write"
+method = "PUT"
+path = "/outer"
+arguments = {properties = {id = {type = "string"}}, required = ["id"]}
+apply = {tool = "api.inner", args = {id = {from = "/arguments/id"}}}
+
+[tool.api.inner]
+effect = "write"
+method = "PUT"
+path = "/inner/{id}"
+arguments = {properties = {id = {type = "string"}}, required = ["id"]}
 """
 CALL = {"id": "a", "size": 7}
 
@@ -176,3 +189,14 @@ async def test_a_later_change_is_not_undone_unseen(here: Town, shop: Shop) -> No
     assert (said["status"], said["error"]["code"]) == ("ended", "undo_conflict")
     assert str(OLD) not in str(said)
     assert shop.sizes["a"] == 9
+
+
+async def test_another_called_tool_is_not_what_was_approved(here: Town, shop: Shop) -> None:
+    config, old = here.stage.config, 'path = "/inner/{id}"'
+    seen = await here.propose("api.outer", {"id": "a"})
+    await here.stop()
+    config.write_text(config.read_text().replace(old, 'path = "/items/{id}"'))
+    await here.start()
+    await here.rest()
+    over = await approve(here, seen)
+    assert (over["status"], over["error"]["code"], puts(shop)) == ("ended", "tool_changed", 0)

@@ -77,6 +77,12 @@ async def test_only_so_many_proposals_of_an_agent_wait(capped: Town) -> None:
             {"n": 60, "unit": "EUR"}, {"n": -50, "unit": "EUR"}, "too_costly", id="less-than-none"
         ),
         pytest.param({"n": 60, "unit": "EUR"}, {"n": "NaN", "unit": "EUR"}, "too_costly", id="nan"),
+        pytest.param(
+            {"n": 60, "unit": "EUR"},
+            {"n": "1e9999999", "unit": "EUR"},
+            "too_costly",
+            id="more-than-can-be-added-up",
+        ),
     ],
 )
 async def test_only_so_much_cost_of_an_agent_waits(

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from proposals.flow import unplanned
+from proposals.flow import recover, unplanned
 from proposals.lifecycle import State
 from sandbox.github import Fault
 from sandbox.stage import REPOSITORY
@@ -132,3 +132,14 @@ async def test_a_planning_that_a_stopped_store_broke_off_is_ended_by_the_sweep(
     box.breaks("")
     fresh = await here.propose("box.add", {"n": 5})
     assert (await approve(here, fresh))["status"] == "applied"
+
+
+async def test_a_recovery_that_is_tried_again_leaves_alone_what_is_planned_meanwhile(
+    here: Town, box: Box
+) -> None:
+    box.breaks("slow plan")
+    asking = asyncio.create_task(here.ask("box.add", {"n": 4}))
+    while not here.store.proposals(state=State.PLANNING):  # noqa: ASYNC110
+        await asyncio.sleep(0.005)
+    assert await recover(here.hall.ports) == []
+    assert (await asking).json()["status"] == "pinned"

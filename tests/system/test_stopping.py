@@ -3,6 +3,7 @@
 import asyncio
 import sys
 from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -14,8 +15,12 @@ from fastapi import FastAPI
 from fastapi.responses import StreamingResponse
 
 import sandbox.tools.rows
+from checks.facts import Person
+from proposals.flow import take_back
+from proposals.flow import undo as plan_undo
 from proposals.lifecycle import Event, State
 from proposals.plan import Proposal
+from sandbox.github import Fault
 from sandbox.stage import REPOSITORY
 from sandbox.testing import Town, town
 from sandbox.tools import crm
@@ -95,6 +100,108 @@ async def test_what_a_person_takes_back_at_once_may_end(slow: Shop) -> None:
     await here.stop()
     assert slow.name() == before
     assert await known(here, undo)
+
+
+async def claimed(slow: Shop, go_on: asyncio.Event) -> tuple[dict[str, Any], Proposal]:
+    """A change that a person takes back at once, and the undo as it is looked at until `go_on`."""
+    here = slow.here
+
+    async def hold() -> None:
+        await go_on.wait()
+
+    said = await slow.rename("Ada")
+    await here.rest()
+    here.world.faults.add(Fault("GET", r"/contents/.*placet\.yml", times=99, run=hold))
+    await here.person("lee").comment(REPOSITORY, here.number(said), "/undo")
+    async with asyncio.timeout(30):
+        while not (found := here.store.proposals(state=State.CLAIMED)):  # noqa: ASYNC110
+            await asyncio.sleep(0.005)
+    return said, found[0]
+
+
+@asynccontextmanager
+async def store_stopped(shop: Shop, undo: Proposal) -> AsyncIterator[None]:
+    """The store takes nothing in until whoever carries the undo out has failed of it."""
+    here = shop.here
+    here.store.db.conn.execute("PRAGMA query_only=ON")
+    yield
+    async with asyncio.timeout(30):
+        while undo.id in here.hall.ports.lines.running:  # noqa: ASYNC110
+            await asyncio.sleep(0.005)
+    here.store.db.conn.execute("PRAGMA query_only=OFF")
+
+
+async def test_what_is_taken_back_at_once_and_breaks_off_before_it_began_is_ended_and_done_anew(
+    slow: Shop,
+) -> None:
+    """It stayed open for a day without a page, and was given to whoever asked for an undo then."""
+    here, before = slow.here, slow.name()
+    said, undo = await claimed(slow, asyncio.Event())
+    assert (undo.mode, undo.undoes) == ("announce", said["proposal"])
+    await here.stop()
+    here.world.faults.clear()
+    await here.start()
+    await here.rest()
+    over = here.store.proposal(undo.id)
+    assert over is not None
+    assert (over.state, over.reason) == (State.ENDED, "not_started")
+    assert "Nothing was undone" in over.why
+    assert any("Undone" in words for words in here.comments(said))
+    assert slow.name() == before
+
+
+@pytest.mark.parametrize("left", [State.PINNED, State.OPEN])
+async def test_an_undo_at_once_that_nobody_starts_any_more_is_ended_at_the_start(
+    slow: Shop, left: State
+) -> None:
+    """A store that stopped right before its start, or right after it was given back."""
+    here = slow.here
+    said = await slow.rename("Ada")
+    await here.rest()
+    ports, now = here.hall.ports, here.world.clock.now()
+    original = here.kept(said)
+    undo = await plan_undo(ports, original, asked_by=Person(1, "lee"))
+    here.store.note(undo.id, mode="announce")
+    if left is State.OPEN:
+        here.store.move(undo.id, Event.GRANTED, now, nonce="n")
+        here.store.move(undo.id, Event.RELEASED, now, nonce=None)
+    await here.stop()
+    await here.start()
+    await here.rest()
+    over = here.store.proposal(undo.id)
+    assert over is not None
+    assert (over.state, over.reason) == (State.ENDED, "not_started")
+    assert slow.name() == "Ada"
+
+
+async def test_an_undo_at_once_that_a_stopped_store_broke_off_is_found_by_whoever_asks_again(
+    slow: Shop,
+) -> None:
+    here, before = slow.here, slow.name()
+    go_on = asyncio.Event()
+    said, undo = await claimed(slow, go_on)
+    async with store_stopped(slow, undo):
+        go_on.set()
+    ports, lee = here.hall.ports, Person(here.world.account("lee").id, "lee")
+    taken = await take_back(ports, here.kept(said), lee)
+    assert (taken.at_once, taken.undo.state) == (True, State.APPLIED)
+    assert (taken.undo.id == undo.id, slow.name()) == (False, before)
+
+
+async def test_an_undo_at_once_whose_outcome_a_stopped_store_could_not_keep_is_read_back(
+    slow: Shop,
+) -> None:
+    here, before = slow.here, slow.name()
+    said = await slow.rename("Ada")
+    await here.rest()
+    await here.person("lee").comment(REPOSITORY, here.number(said), "/undo")
+    await begun(slow, "undo")
+    undo = here.store.undo_of(said["proposal"])
+    assert undo is not None
+    async with store_stopped(slow, undo):
+        pass
+    await here.until({"proposal": undo.id}, lambda p: p.state is State.APPLIED)
+    assert slow.name() == before
 
 
 async def test_what_a_door_does_at_once_may_end_and_a_planning_is_not_waited_for(

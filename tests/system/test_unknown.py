@@ -1,13 +1,18 @@
 """What nobody knows: looked for ever more rarely, given up in the open, settled by people."""
 
+import asyncio
+from collections.abc import Awaitable, Callable
 from datetime import timedelta
 from typing import Any
 
 import httpx
 import pytest
 
-from proposals.flow import advance
+from checks.facts import Person
+from proposals.flow import advance, read_back, settle
+from proposals.flow.ground import Ports
 from proposals.lifecycle import State
+from proposals.plan import Proposal
 from sandbox.stage import REPOSITORY, SHOP
 from sandbox.testing import Town
 from tests.system.acting import approve
@@ -85,6 +90,34 @@ async def test_a_success_that_shows_after_it_was_given_up_still_settles_it_at_th
     await here.start()
     await here.until(seen, lambda p: p.state is State.APPLIED)
     assert box.runs == 1
+
+
+@pytest.mark.parametrize(
+    "look",
+    [
+        pytest.param(read_back, id="read-back"),
+        pytest.param(lambda ports, kept: advance(ports, kept.id), id="a-later-look"),
+    ],
+)
+async def test_what_a_person_settles_while_it_is_looked_for_stays(
+    here: Town, box: Box, look: Callable[[Ports, Proposal], Awaitable[object]]
+) -> None:
+    seen = await lost(here, box)
+    here.world.clock.advance(timedelta(days=8))
+    ports, before = here.hall.ports, here.comments(seen)
+    looking = asyncio.ensure_future(look(ports, here.kept(seen)))
+    await asyncio.sleep(0)  # the tool is asked; it cannot have answered yet
+    assert not looking.done()
+    lee = Person(here.world.account("lee").id, "lee")
+    settled = settle(ports, here.kept(seen), lee, applied=False, why="I looked").outcome
+    await looking
+    await here.rest()
+    kept = here.kept(seen)
+    assert (kept.state, kept.outcome) == (State.FAILED, settled)
+    assert not here.store.problems()
+    assert len(here.comments(seen)) == len(before) + 1, "the outcome is told once"
+    over = await here.seen(seen)
+    assert (over["status"], over["executed"]) == ("failed", False)
 
 
 async def test_on_a_bare_commit_the_operator_settles_what_nobody_can_say_there(

@@ -22,6 +22,7 @@ from webhook_app.deliveries import (
     Touch,
     Touched,
     account,
+    policy_push,
     proposal_named,
     read,
     voice,
@@ -340,10 +341,41 @@ def test_what_says_nothing(event: str, payload: Any) -> None:
             Touched(Touch.REOPENED, Person(8, "dana", "User"), NOW),
             id="reopened",
         ),
+        pytest.param(
+            "pull_request",
+            changed(PULL, action="ready_for_review"),
+            Touched(Touch.READY, Person(8, "dana", "User"), NOW),
+            id="ready-for-review",
+        ),
     ],
 )
 def test_what_is_said(event: str, payload: Any, expected: Said) -> None:
     assert said(event, payload) == expected
+
+
+POLICY = ".github/placet.yml"
+CODE: dict[str, Any] = {"added": [], "modified": ["x.py"], "removed": []}
+TO_MAIN = changed(PUSH, ref="refs/heads/main", repository__default_branch="main", commits=[CODE])
+
+
+@pytest.mark.parametrize(
+    ("payload", "may"),
+    [
+        pytest.param(TO_MAIN, False, id="only-code"),
+        pytest.param(changed(TO_MAIN, commits=[CODE, {"added": [POLICY]}]), True, id="added"),
+        pytest.param(changed(TO_MAIN, commits=[{"modified": [POLICY]}, CODE]), True, id="modified"),
+        pytest.param(changed(TO_MAIN, commits=[{"removed": [POLICY]}]), True, id="removed"),
+        pytest.param(changed(TO_MAIN, forced=True), True, id="forced"),
+        pytest.param(changed(TO_MAIN, commits=[]), True, id="no-commits"),
+        pytest.param(changed(TO_MAIN, commits=None), True, id="commits-that-are-no-list"),
+        pytest.param(changed(TO_MAIN, commits=[CODE, {}]), True, id="a-commit-of-unknown-files"),
+        pytest.param(changed(TO_MAIN, commits=[CODE, 7]), True, id="a-commit-that-is-none"),
+        pytest.param(changed(TO_MAIN, commits=[], ref="refs/heads/other"), False, id="elsewhere"),
+        pytest.param(changed(PUSH, commits=[]), False, id="no-default-branch-said"),
+    ],
+)
+def test_which_push_may_bring_another_policy(payload: Any, may: object) -> None:
+    assert policy_push(delivered("push", payload)) is may
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from proposals.canonical import JSON
+from proposals.memo import Memo
 from proposals.ports import Done, Order, Outcome, PlanFailed, Reading
 from proposals.runner import Runner
 from proposals.tools import BadDeclaration, Catalog, declared
@@ -124,8 +125,12 @@ async def till(address: str) -> AsyncIterator[Till]:
 
 
 async def read(address: str, path: str = "/items/{id}", **arguments: JSON) -> Heard:
+    return await reading(address, {"path": path}, **arguments)
+
+
+async def reading(address: str, said: dict[str, str], **arguments: JSON) -> Heard:
     async with opened(address, max_answer=1_000_000) as upstreams:
-        tool = catalog(get={**READ, "path": path}).find("api.get")
+        tool = catalog(get={**READ, **said}).find("api.get")
         return await upstreams.call(tool, arguments, None)
 
 
@@ -262,6 +267,11 @@ async def test_an_answer_that_cannot_be_taken_is_none(address: str, path: str, w
         await read(address, path)
 
 
+async def test_an_answer_has_the_whole_time_that_its_tool_declares(address: str) -> None:
+    heard = await reading(address, {"path": "/slow", "timeout": "20s"})
+    assert heard.error.startswith("404"), "it came, after more than five seconds"
+
+
 async def test_a_body_that_is_not_the_json_it_says_is_text(address: str) -> None:
     value = (await read(address, "/broken")).value
     assert isinstance(value, dict)
@@ -288,3 +298,20 @@ def test_a_credential_that_the_server_lacks_refuses_the_start() -> None:
     said = Upstream(base_url="https://api.example", headers_env={"Authorization": "NONE"})
     with pytest.raises(BadDeclaration, match="NONE"):
         HttpUpstreams({"api": said}, {})
+
+
+async def test_a_change_forgets_what_was_read_wherever_it_writes() -> None:
+    post = {"effect": "write", "method": "POST", "path": "/a"}
+    through = post | {"apply": {"tool": "b.set", "args": {}}, "undo": [{"tool": "c.set"}]}
+    tools = {name: {"set": said} for name, said in {"a": through, "b": post, "c": post}.items()}
+    kinds = dict.fromkeys(tools, "http")
+    tool = Catalog.of(declared(tools, kinds)).find("a.set")
+    memo, places = Memo(), [("s", f"{name}.get", "d") for name in "abcd"]
+    for place in places:
+        memo.keep(place, Heard(1), 60, memo.mark(place[1]))
+    async with opened("http://127.0.0.1:9") as upstreams:
+        toolkits: dict[str, Any] = {
+            "http": RecipeToolkit({"http": upstreams}, lambda _: tool, None)
+        }
+        await Runner(toolkits, memo).apply(tool, Order({"arguments": {}}, "p_1"))
+    assert [memo.recall(place) for place in places] == [None, None, None, Heard(1)]

@@ -74,6 +74,14 @@ class Touch(StrEnum):
     CLOSED = "closed"
     MERGED = "merged"
     REOPENED = "reopened"
+    READY = "ready"
+
+
+_TOUCHES = {
+    "synchronize": Touch.PUSHED,
+    "reopened": Touch.REOPENED,
+    "ready_for_review": Touch.READY,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,14 +218,10 @@ def _touch(delivery: Delivery, seen: Payload) -> Touch | None:
     if delivery.event == "push":
         return Touch.PUSHED if (delivery.head_ref or "").startswith(BRANCHES) else None
     match delivery.action:
-        case "synchronize":
-            return Touch.PUSHED
         case "edited":
             return Touch.RETARGETED if "base" in (seen.changes or {}) else Touch.EDITED
         case "closed":
             merged = seen.pull_request is not None and seen.pull_request.merged is True
             return Touch.MERGED if merged else Touch.CLOSED
-        case "reopened":
-            return Touch.REOPENED
-        case _:
-            return None
+        case action:
+            return _TOUCHES.get(action)

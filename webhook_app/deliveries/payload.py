@@ -76,6 +76,7 @@ class Repository(_Read):
 
     id: _Id = None
     owner: Annotated[Account | None, _Maybe] = None
+    default_branch: _Text = None
 
 
 class Issue(_Read):

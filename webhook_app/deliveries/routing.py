@@ -7,6 +7,7 @@ from proposals.store import Delivery
 
 from .payload import Payload, payload
 
+POLICY = ".github/placet.yml"
 _STATEMENT = re.compile(r"proposals/\d{4}/\d\d/(\w+)/(start|end)\.json")
 
 
@@ -92,6 +93,30 @@ def ledger_additions(delivery: Delivery) -> frozenset[tuple[str, str]]:
     added = [f for c in found if isinstance(c.get("added"), list) for f in c["added"]]
     names = (_STATEMENT.fullmatch(f) for f in added if isinstance(f, str))
     return frozenset((name[1], name[2]) for name in names if name)
+
+
+def policy_push(delivery: Delivery) -> bool:
+    """Whether it pushed to the default branch what may be another policy.
+
+    Only commits that all say which files they changed, and not this one, certainly left it alone.
+    """
+    if delivery.event != "push":
+        return False
+    seen = payload(delivery.body)
+    branch = seen.repository.default_branch if seen.repository else None
+    if branch is None or delivery.head_ref != f"refs/heads/{branch}":
+        return False
+    commits = seen.commits if isinstance(seen.commits, list) and seen.forced is not True else []
+    changed = [_changed(commit) for commit in commits]
+    return not all(changed) or not changed or any(POLICY in files for files in changed)
+
+
+def _changed(commit: object) -> set[str]:
+    """The files that a pushed commit says it changed."""
+    if not isinstance(commit, dict):
+        return set()
+    lists = [commit.get(name) for name in ("added", "modified", "removed")]
+    return {f for found in lists if isinstance(found, list) for f in found if isinstance(f, str)}
 
 
 def number(seen: Payload) -> int | None:

@@ -2,6 +2,7 @@
 
 import asyncio
 import re
+from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -62,7 +63,8 @@ async def called(here: Hall, call: Call) -> Came:
     What changes something is a part of the agent's turn, also when it is not taken.
     """
     try:
-        heard = await gate(here).call(call)
+        async with _turn(here, call):
+            heard = await gate(here).call(call)
     except ConfirmationRequired as pause:
         said = held(here, await shown(here, pause.proposal, here.patience))
         return Came(recorded(here, call, said))
@@ -83,6 +85,12 @@ async def called(here: Hall, call: Call) -> Came:
         _log.warning("imitation", agent=call.agent, tool=printable(call.tool, 80), mark=error.mark)
         return Came(reported(here, scope_of(call), answer.imitating(call.tool, str(error))))
     return Came(answer.read(call.tool, heard.value, heard.error), heard)
+
+
+def _turn(here: Hall, call: Call) -> AbstractAsyncContextManager[None]:
+    """A read's turn among those of its agent, each of which may be a process; others have none."""
+    tool = here.catalog.tools.get(call.tool)
+    return here.reading[call.agent] if tool and tool.effect == "read" else nullcontext()
 
 
 def held(here: Hall, proposal: Proposal) -> dict[str, Any]:

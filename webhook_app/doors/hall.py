@@ -2,6 +2,7 @@
 
 import asyncio
 import hashlib
+from collections import defaultdict
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -21,6 +22,8 @@ from .intake import Intake
 from .metrics import Metrics
 from .problem import Problem
 
+READS = 8
+"""How many reads of one agent run at once; the others wait for their turn."""
 _LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
 
 
@@ -51,7 +54,8 @@ class Hall:
     tells where writes wait for a limit (installation -> seconds, how many); `upstreams` names those
     of others' tools, with the reason for each that is down, `listen` tells of each whose tools
     change, and `ask` asks one of them for something that is no call of a tool; `tasks` are the
-    plannings that go on, and `patience` is how many seconds a caller waits for one.
+    plannings that go on, and `patience` is how many seconds a caller waits for one. Who holds
+    `reading` of an agent runs a read for it.
     """
 
     settings: Settings
@@ -67,6 +71,9 @@ class Hall:
     tasks: set[asyncio.Task[Proposal]] = field(default_factory=set)
     patience: float = 20.0
     intake: Intake = field(init=False)
+    reading: defaultdict[str, asyncio.Semaphore] = field(
+        default_factory=lambda: defaultdict(lambda: asyncio.Semaphore(READS)), init=False
+    )
 
     def __post_init__(self) -> None:
         """Open the way in."""

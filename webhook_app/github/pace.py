@@ -11,6 +11,7 @@ from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
+from proposals.backoff import doubled
 from proposals.ports import Unavailable
 
 MINUTE, HOUR = 60.0, 3600.0
@@ -107,7 +108,7 @@ class Pace:
         """Send no more for so long; twice as long each time when GitHub does not say how long."""
         line = self._lines[installation]
         line.strikes = 0 if told else line.strikes + 1
-        wait = seconds if told else min(LONGEST, seconds * 2 ** (line.strikes - 1))
+        wait = seconds if told else doubled(seconds, line.strikes, LONGEST)
         line.closed_until = max(line.closed_until, self._clock() + wait)
 
     def worked(self, installation: int) -> None:

@@ -12,6 +12,7 @@ from proposals.plan import Proposal
 
 from . import shown, tied
 from .links import Links
+from .markdown import snippet
 from .outcome import outcome_comment, over_title, quietly, undoable
 from .page import (
     candidates,
@@ -68,6 +69,7 @@ _BUSY = {
     State.CLAIMED: "Approved: planning again before anything runs",
     State.STARTED: "Approved and started",
 }
+_HELD = "Approved, on hold: it cannot be started just now"
 
 
 def check(proposal: Proposal, links: Links, verdict: Verdict | None, now: datetime) -> CheckView:
@@ -84,8 +86,11 @@ def check(proposal: Proposal, links: Links, verdict: Verdict | None, now: dateti
     if proposal.state in _BUSY:
         return CheckView(_BUSY[proposal.state], _busy(proposal, verdict), text, "neutral")
     heard = verdict or _unheard(proposal)
-    title = check_title(heard, proposal.expires, now)
+    held = heard.decision is Decision.APPROVED and proposal.reason is not None
+    title = _HELD if held else check_title(heard, proposal.expires, now)
     summary = _waiting(proposal, heard, whole=whole)
+    if held:
+        return CheckView(title, summary, text, _concluded(proposal), (REJECT, REPLAN))
     if heard.decision in {Decision.ENDED, Decision.APPROVED}:
         return CheckView(title, summary, text, "neutral")
     buttons = _buttons(proposal, whole=whole)
@@ -132,7 +137,7 @@ def _buttons(proposal: Proposal, *, whole: bool) -> tuple[Button, ...]:
 
 
 def _waiting(proposal: Proposal, verdict: Verdict, *, whole: bool) -> str:
-    parts = [_first(verdict), _findings(verdict), heard_table(verdict)]
+    parts = [_first(proposal, verdict), _findings(verdict), heard_table(verdict)]
     if verdict.decision in {Decision.WAITING, Decision.DOUBTFUL}:
         too_long = _TOO_LONG_THERE if proposal.target else _TOO_LONG
         parts += ["" if whole else too_long, _how(proposal, verdict, whole=whole)]
@@ -167,9 +172,10 @@ def _could_approve(proposal: Proposal, verdict: Verdict) -> list[str]:
     return [f"- **Can still approve:** {names}. Their access is looked up when they do"]
 
 
-def _first(verdict: Verdict) -> str:
+def _first(proposal: Proposal, verdict: Verdict) -> str:
     if verdict.decision is Decision.APPROVED:
-        return "**Approved. Nothing has been changed yet:** Placet plans again first."
+        soon = "**Approved. Nothing has been changed yet:** Placet plans again first."
+        return f"{soon} It is held up: {snippet(proposal.why)}" if proposal.reason else soon
     counted = sum(h.counts for h in verdict.heard)
     count = {0: "none counts", 1: "1 counts"}.get(counted, f"{counted} count")
     missing = f" {in_code(asked(verdict))} still needed; {count} so far." if verdict.needed else ""

@@ -84,6 +84,9 @@ ENDINGS = {
         "Expired after {waited}: nothing was changed",
         "Nobody who could approve it did so within {waited}.",
     ),
+    "held_up": Ending(
+        "Expired after {waited}: nothing was changed", "It was not started within {waited}."
+    ),
     Reason.CLOSED: Ending(
         "Closed: nothing was changed", "The pull request was closed without merging."
     ),
@@ -139,9 +142,7 @@ _WHO = re.compile(r"@([A-Za-z0-9][A-Za-z0-9_-]{0,98}) (?:rejected it|took it bac
 
 def ending(proposal: Proposal) -> Ending:
     """How it ended, its words filled in: by whom, after how long, in how many places it differs."""
-    reason = str(proposal.reason or (proposal.outcome or {}).get("reason") or "")
-    if (proposal.outcome or {}).get("cause") == "store_lost":
-        reason = "store_lost"
+    reason = ended_by(proposal)
     found = (THERE.get(reason) if proposal.target else None) or _known(reason)
     who = _WHO.match(str((proposal.outcome or {}).get("why") or proposal.why))
     listed = (proposal.outcome or {}).get("differences")
@@ -155,6 +156,15 @@ def ending(proposal: Proposal) -> Ending:
         found.says.format(by=f" by {code('@' + who[1])}" if who else "", **filled),
         named(found.then, proposal),
     )
+
+
+def ended_by(proposal: Proposal) -> str:
+    """The key of its ending: its reason, or the cause behind that which changes what is said."""
+    outcome = proposal.outcome or {}
+    cause = outcome.get("cause")
+    if cause in ("store_lost", "held_up"):
+        return str(cause)
+    return str(proposal.reason or outcome.get("reason") or "")
 
 
 def explained(reason: str, why: str) -> bool:

@@ -11,7 +11,7 @@ from proposals.lifecycle import State
 from proposals.plan import Proposal
 
 from . import shown
-from .endings import ENDINGS, REPLAN, ending, explained
+from .endings import ENDINGS, REPLAN, ended_by, ending, explained
 from .links import Links, statement_path
 from .markdown import cell, details, excerpt, json_text, snippet, table
 from .tied import named
@@ -184,7 +184,7 @@ def _ended(proposal: Proposal, outcome: dict[str, Any], _: Name) -> Iterator[str
     yield f"**Not done: nothing was changed.** {end.says}"
     yield differences(proposal)
     why = outcome.get("why") or proposal.why
-    reason = str(outcome.get("reason") or proposal.reason or "")
+    reason = ended_by(proposal)
     if isinstance(why, str) and why and not explained(reason, why):
         yield f"Why: {snippet(why)}" + (f" ({code(reason)})" if reason not in ENDINGS else "")
     yield end.then

@@ -40,6 +40,7 @@ class HttpUpstreams:
         self._http = httpx.AsyncClient(
             follow_redirects=False,
             trust_env=False,
+            timeout=httpx.Timeout(None),  # each call has the time that its tool declares
             limits=httpx.Limits(max_keepalive_connections=0),
         )
 

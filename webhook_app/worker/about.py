@@ -43,18 +43,6 @@ def proposals_of(store: Store, delivery: Delivery) -> list[Proposal]:
     return [one] if one else []
 
 
-def being_shown(store: Store, delivery: Delivery, found: Found) -> bool:
-    """Whether a proposal that this may be about is being shown there right now.
-
-    Its number is not stored yet; on somebody's page others may be known already.
-    """
-    pinned = store.opening()
-    if any(p.target and _same_page(p, delivery) for p in pinned):
-        return True
-    own = (p for p in pinned if p.target is None)
-    return not found and any(p.repository == delivery.repository for p in own)
-
-
 def addressed(found: Found, said: Said | None) -> Addressed:
     """Which of the proposals on a page something said is about."""
     if said is None or not found:
@@ -98,10 +86,3 @@ def _unnamed(shown: Found, who: Person, verb: Verb, heard: tuple[Proposal, ...])
     if over and verb in {Verb.APPROVE, Verb.REJECT}:
         return Addressed()  # nothing of ours is open: it is for somebody else's program
     return Addressed(heard, unnamed(shown, who.login, verb), shown[-1])
-
-
-def _same_page(proposal: Proposal, delivery: Delivery) -> bool:
-    target = proposal.target
-    if target is None or target.repository != delivery.repository:
-        return False
-    return delivery.number == target.number or delivery.check_run is not None

@@ -13,7 +13,7 @@ from proposals.flow import (
     unheard,
     withdraw,
 )
-from proposals.lifecycle import ALIVE, State
+from proposals.lifecycle import ALIVE, IllegalMoveError, State
 from proposals.plan import Proposal
 from proposals.ports import ForgeError
 from proposals.store import Step
@@ -29,9 +29,18 @@ async def answer(ports: Ports, proposal: Proposal, asked: Asked) -> set[str]:
         return set()
     try:
         return await _answer(ports, proposal, asked)
+    except IllegalMoveError:
+        words = "It is decided by now; look at the check."
+        return _say(ports, proposal, asked, words)
     except ForgeError:
         words = "GitHub did not say what you may do here just now. Please ask again in a minute."
         return _say(ports, proposal, asked, words)
+
+
+def give_up(ports: Ports, proposal: Proposal, asked: Asked) -> set[str]:
+    """Tell a person that what they asked for could not be done, by a fault of ours."""
+    words = "Placet failed at this again and again; its operator finds why in its log."
+    return _say(ports, proposal, asked, words)
 
 
 async def _answer(ports: Ports, proposal: Proposal, asked: Asked) -> set[str]:
@@ -110,7 +119,9 @@ def _withdraw(ports: Ports, proposal: Proposal, asked: Asked) -> set[str]:
     if proposal.state not in ALIVE:
         return _code(ports, proposal, asked, "late")
     why = f"@{asked.person.login} took it back."
-    withdraw(ports, proposal.id, proposal.agent, why, by_person=True)
+    with ports.store.tx():
+        withdraw(ports, proposal.id, proposal.agent, why, by_person=True)
+        ports.store.answered(proposal.id, asked.key)
     return {proposal.id}
 
 
@@ -120,7 +131,9 @@ async def _resolve(ports: Ports, proposal: Proposal, asked: Asked) -> set[str]:
     if reason := await unheard(ports, proposal, asked.person):
         words = unheard_reply(proposal, reason, asked.person.login)
         return _say(ports, proposal, asked, words)
-    settle(ports, proposal, asked.person, asked.word == "applied", asked.text)
+    with ports.store.tx():
+        settle(ports, proposal, asked.person, asked.word == "applied", asked.text)
+        ports.store.answered(proposal.id, asked.key)
     return set()
 
 

@@ -1,8 +1,8 @@
-"""What deliveries say about the ground itself: the ledger branch, and where the App may work."""
+"""What deliveries say about the ground itself: ledger, policy, and where the App may work."""
 
-from proposals.flow import Ports, alarm
+from proposals.flow import Ports, alarm, mended
 from proposals.store import Delivery
-from webhook_app.deliveries import ledger_additions, ledger_push
+from webhook_app.deliveries import ledger_additions, ledger_push, policy_push
 from webhook_app.github import LEDGER
 
 FROM_ELSEWHERE = (
@@ -15,6 +15,13 @@ AUDIT = "Run `placet audit`, then `placet resume`."
 def is_ground(delivery: Delivery) -> bool:
     """Whether it tells of an installation: any repository may be usable or barred now."""
     return delivery.event.startswith("installation")
+
+
+def freed_by(ports: Ports, delivery: Delivery) -> set[str]:
+    """The proposals that another policy may let go on, when this pushed one."""
+    if delivery.ours or delivery.repository is None or not policy_push(delivery):
+        return set()
+    return {p.id for p in mended(ports, delivery.repository)}
 
 
 def watch(ports: Ports, delivery: Delivery) -> None:

@@ -1,6 +1,6 @@
 """From delivered to known: each waiting delivery becomes evidence of the proposal it is about."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import partial
@@ -25,11 +25,15 @@ from webhook_app.deliveries import (
 )
 from webhook_app.render import reply
 
-from .about import Addressed, addressed, being_shown, proposals_of
-from .ground import is_ground, watch
+from .about import Addressed, addressed, proposals_of
+from .answers import keep
+from .ground import freed_by, is_ground, watch
 from .touched import garbled, lied, shaken
 
 PATIENCE = timedelta(minutes=10)
+"""How long a delivery may wait for the page that it may be about, while that is being shown."""
+SECONDS = timedelta(seconds=10)
+"""How long for a page that GitHub has refused and that is not tried right now."""
 AGAIN = timedelta(minutes=1)
 
 log = structlog.get_logger()
@@ -37,24 +41,24 @@ log = structlog.get_logger()
 
 @dataclass(frozen=True, slots=True)
 class Inbox:
-    """Reads deliveries into evidence; `asked` and `ground` are told of what a coroutine must do.
+    """Reads deliveries into evidence; `ground` is told of what a coroutine must look at.
 
-    `ground` gets the ids of the repositories that were taken from the App. A delivery that cannot
+    It gets the ids of the repositories that were taken from the App. A delivery that cannot
     be handled for a fault of ours stays: it holds up its own proposals, and no others.
     """
 
     ports: Ports
     our_app: int
-    asked: Callable[[Proposal, Asked], None]
     ground: Callable[[frozenset[int]], None]
     stuck: dict[str, datetime] = field(default_factory=dict)
 
-    def drain(self) -> set[str] | None:
+    def drain(self, busy: Collection[str]) -> set[str] | None:
         """Handle the next waiting deliveries; the ids of the proposals to look at again.
 
-        None when nothing waits that can be handled now.
+        `busy`: what is being advanced, perhaps opened, right now. None when nothing waits that can
+        be handled now.
         """
-        deliveries = self._ready()
+        deliveries = self._ready(busy)
         if not deliveries:
             return None
         try:
@@ -84,23 +88,19 @@ class Inbox:
             self.stuck[delivery.guid] = self.ports.now() + AGAIN
             return set()
 
-    def _ready(self) -> list[Delivery]:
-        """The waiting deliveries whose proposal is known, or will never be."""
-        now = self.ports.now()
-        waiting = self.ports.store.waiting(100 + len(self.stuck))
-        ready = [d for d in waiting if d.guid not in self.stuck or self.stuck[d.guid] <= now]
-        if not self.ports.store.opening():
-            return ready  # nothing is being published
-        return [d for d in ready if not self._too_early(d)]
+    def _ready(self, busy: Collection[str]) -> list[Delivery]:
+        """The next waiting deliveries whose proposal is known, or will never be.
 
-    def _too_early(self, delivery: Delivery) -> bool:
-        """Whether the page is being published right now and its number is not stored yet."""
-        if delivery.ours or delivery.repository is None:
-            return False
-        if self.ports.now() - delivery.received > PATIENCE:
-            return False
-        store = self.ports.store
-        return being_shown(store, delivery, proposals_of(store, delivery))
+        While a page is being shown its number is not stored yet: what may be about it waits for
+        it, and nothing else waits. One that GitHub refuses holds up nothing for long.
+        """
+        store, now = self.ports.store, self.ports.now()
+        stuck = [guid for guid, until in self.stuck.items() if until > now]
+        shown = {
+            p.id: now - (PATIENCE if p.id in busy or p.reason is None else SECONDS)
+            for p in store.opening()
+        }
+        return store.waiting(but=stuck, shown=shown)
 
     def _handle(self, delivery: Delivery, after: list[Callable[[], None]]) -> set[str]:
         """Record one delivery's evidence; it and its being handled are one transaction."""
@@ -120,11 +120,9 @@ class Inbox:
             self.ports.store.handled(delivery.guid)
         if found:
             _tell(delivery, about, said)
-        if isinstance(said, Asked):
-            after += [partial(self.asked, proposal, said) for proposal in about.to]
         if is_ground(delivery):
             after.append(partial(self.ground, taken_from_us(delivery)))
-        return {p.id for p in about.to}
+        return {p.id for p in about.to} | freed_by(self.ports, delivery)
 
     def _record(self, proposal: Proposal, said: Said | None) -> None:
         store, now = self.ports.store, self.ports.now()
@@ -133,6 +131,7 @@ class Inbox:
                 store.record(proposal.id, said)
                 store.post(proposal.id, [*_seen(proposal, said), *_answers(proposal, said)], now)
             case Asked():
+                keep(self.ports, proposal, said)
                 store.post(proposal.id, _seen(proposal, said), now)
             case Dismissed():
                 store.take_back(proposal.id, said.key, Standing.DISMISSED, said.by)

@@ -6,6 +6,7 @@ from datetime import timedelta
 
 import structlog
 
+from proposals.backoff import doubled
 from proposals.flow import (
     Ports,
     as_shown,
@@ -28,6 +29,9 @@ LONGEST = timedelta(hours=1)
 
 _PAGELESS = frozenset({"end", "publish"})
 """What is sent without a page: calls that ask nobody have none, or get it afterwards."""
+
+_INSISTED = frozenset({"end", "publish"})
+"""What is sent again after any no: the receipt, and the page of what was done without asking."""
 
 log = structlog.get_logger()
 
@@ -54,7 +58,7 @@ class Outbox:
             self._failed(step, proposal, error)
             return
         self.ports.store.sent(step.seq)
-        if step.tries and step.step in ("end", "settle"):
+        if step.tries and step.step in {*_INSISTED, "settle"}:
             self.ports.store.solved(proposal.repository, proposal=proposal.id)
 
     async def _do(self, step: Step, proposal: Proposal) -> None:
@@ -97,12 +101,12 @@ class Outbox:
         now = self.ports.now()
         wait = LATER
         if isinstance(error, Refused):
-            final = error.code == "refused" and step.step != "end"
+            final = error.code == "refused" and step.step not in _INSISTED
             if final or error.code == "not_ours":
                 self._given_up(step, proposal, error)
                 return
             hold(self.ports, proposal, error)
-            wait = min(LATER * 2**step.tries, LONGEST)
+            wait = doubled(LATER, step.tries + 1, LONGEST)
         elif isinstance(error, Lost):
             wait = SOON
         elif isinstance(error, Unavailable):

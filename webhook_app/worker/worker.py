@@ -8,13 +8,13 @@ from typing import Any
 
 import structlog
 
-from proposals.flow import Ports, advance, expired, expiring, recover, survey, unplanned
+from proposals.backoff import doubled
+from proposals.flow import Ports, advance, expired, expiring, recover, survey, thawed, unplanned
 from proposals.lifecycle import State
-from proposals.plan import Proposal
-from proposals.store import Step, StoreStopped
-from webhook_app.deliveries import Asked
+from proposals.store import Step, StoreStopped, Unanswered
 
-from .asked import answer, warn
+from .answers import Answers
+from .asked import warn
 from .inbox import Inbox
 from .outbox import Outbox
 
@@ -44,8 +44,9 @@ class Worker:
     ) -> None:
         self.ports = ports
         self.ready = False
-        self._inbox = Inbox(ports, our_app, self._asked, self._ground)
+        self._inbox = Inbox(ports, our_app, self._ground)
         self._surveyed: float | None = None
+        self._answers = Answers(ports)
         self._outbox = Outbox(ports)
         self._fetch = fetch
         self._every = every.total_seconds()
@@ -117,9 +118,11 @@ class Worker:
 
     async def _drain(self) -> None:
         self._bell.clear()
-        touched = self._inbox.drain()
+        touched = self._inbox.drain(self._busy)
         for id_ in (touched or set()) | self._unopened() | self.ports.lines.freed():
             self.nudge(id_)
+        for command in self._answers.due():
+            self._spawn(self._answer(command), command.proposal)
         self._post.set()
         if touched is None:
             await _rung(self._bell, 1.0)
@@ -155,7 +158,7 @@ class Worker:
         except Exception:
             self._faults[id_] += 1
             log.exception("advance", proposal=id_, times=self._faults[id_])
-            return min(timedelta(seconds=2 ** self._faults[id_]), timedelta(minutes=10))
+            return doubled(timedelta(seconds=2), self._faults[id_], timedelta(minutes=10))
         self._faults.pop(id_, None)
         return wait
 
@@ -193,6 +196,9 @@ class Worker:
             warn(self.ports, proposal)
         for proposal in unplanned(self.ports):
             log.warning("planning broke off", proposal=proposal.id)
+        for proposal in thawed(self.ports):
+            self.nudge(proposal.id)
+        self._answers.again()
         now = asyncio.get_running_loop().time()
         if self._surveyed is None or now - self._surveyed >= SURVEY:
             self._surveyed = now
@@ -218,13 +224,16 @@ class Worker:
             self.nudge(proposal.id)
         self._post.set()
 
-    def _asked(self, proposal: Proposal, asked: Asked) -> None:
-        self._spawn(self._answer(proposal, asked), proposal.id)
-
-    async def _answer(self, proposal: Proposal, asked: Asked) -> None:
-        for id_ in await answer(self.ports, proposal, asked):
-            self.nudge(id_)
-        self._post.set()
+    async def _answer(self, command: Unanswered) -> None:
+        """Answer a command; the undo that it began is looked at even when that breaks off."""
+        touched: set[str] = set()
+        try:
+            touched = await self._answers.give(command)
+        finally:
+            undo = self.ports.store.undo_of(command.proposal)
+            for id_ in touched | ({undo.id} if undo else set()):
+                self.nudge(id_)
+            self._post.set()
 
     def _spawn(self, work: Coroutine[Any, Any, None], about: str = "") -> None:
         task = asyncio.get_running_loop().create_task(work, name=about)

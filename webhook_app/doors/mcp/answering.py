@@ -24,10 +24,10 @@ def structured(said: Mapping[str, Any], *, wrong: bool = False) -> types.CallToo
     )
 
 
-def relayed(kind: str, heard: Heard) -> types.CallToolResult:
+def relayed(heard: Heard) -> types.CallToolResult:
     """What a read brought: of an MCP server its very result, of other tools their value."""
     value = heard.value
-    if kind == "mcp" and isinstance(value, dict):
+    if heard.wire and isinstance(value, dict):
         whole = {k: v for k, v in value.items() if v is not None}
         if not isinstance(whole.get("structuredContent", {}), dict):
             whole["structuredContent"] = {"result": whole["structuredContent"]}

@@ -23,7 +23,9 @@ def offered(tool: Tool, wire: str, *, calm: bool) -> types.Tool:
     }
     hints = said.get("annotations") or {}
     if tool.effect == "read":
-        extra = {"outputSchema": said.get("outputSchema"), "annotations": _reading(hints)}
+        # What is read instead has a shape of its own, and clients refuse what does not fit.
+        shape = None if tool.fallback else said.get("outputSchema")
+        extra = {"outputSchema": shape, "annotations": _reading(hints)}
     else:
         extra = _gated(tool, hints, calm=calm)
     return types.Tool.model_validate(common | extra, by_name=False)

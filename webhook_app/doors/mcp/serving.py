@@ -26,9 +26,10 @@ from .listing import offered
 from .naming import wired
 from .own import listed
 from .relaying import Relaying
-from .taking import Taken, take
+from .taking import Taken, agent_of, take
 
-SESSIONS = 1_000  # of the handshake era, at once
+SESSIONS = 100
+"""Of the handshake era, of one agent at once: however many it opens, the others find room."""
 _PAGE = 250  # tools on one page of a listing
 _log = structlog.get_logger("placet")
 INSTRUCTIONS = """\
@@ -64,7 +65,7 @@ class Serving:
         self._here = here
         self._bus = InMemorySubscriptionBus()
         self._offers = Offers()
-        self._sessions: list[Any] = []
+        self._sessions: dict[str, list[Any]] = {}
         relayed: Any = {k: _guarded(v) for k, v in Relaying(here).handlers().items()}
         self.server = _Server(
             "placet",
@@ -91,14 +92,13 @@ class Serving:
 
     async def _tell(self) -> None:
         await self._bus.publish(ToolsListChanged())
-        for session in list(self._sessions):
-            try:
-                await session.send_tool_list_changed()
-            except Exception:  # noqa: BLE001 (whatever the library raises: the client is gone)
-                self._sessions.remove(session)
+        for agent, sessions in list(self._sessions.items()):
+            gone = [s for s in sessions if not await _reached(s)]
+            self._sessions[agent] = [s for s in self._sessions[agent] if s not in gone]
 
     async def _begun(self, ctx: ServerRequestContext, _: types.NotificationParams | None) -> None:
-        self._sessions = [*self._sessions[1 - SESSIONS :], ctx.session]
+        agent = agent_of(ctx).name
+        self._sessions[agent] = [*self._sessions.get(agent, [])[1 - SESSIONS :], ctx.session]
 
     async def _list(
         self, ctx: ServerRequestContext, params: types.PaginatedRequestParams | None
@@ -121,28 +121,55 @@ class Serving:
 async def managing(here: Hall) -> AsyncIterator["Managing"]:
     """Run the server; what comes out handles requests until this is left."""
     serving = Serving(here)
-    manager = StreamableHTTPSessionManager(serving.server, max_sessions=SESSIONS)
-    following = asyncio.create_task(serving.follow())
+    running: list[asyncio.Task[None]] = [asyncio.create_task(serving.follow())]
     try:
-        async with manager.run():
-            yield Managing(manager)
+        yield Managing(serving.server, running)
     finally:
-        following.cancel()
+        for task in running:
+            task.cancel()
+        await asyncio.gather(*running, return_exceptions=True)
 
 
 class Managing:
-    """Handles requests that came through the entrance."""
+    """Handles requests that came through the entrance; each agent's sessions are apart."""
 
-    def __init__(self, manager: StreamableHTTPSessionManager) -> None:
-        self._manager = manager
+    def __init__(self, server: Server[Any], running: list[asyncio.Task[None]]) -> None:
+        self._server = server
+        self._running = running
+        self._managers: dict[str, asyncio.Future[StreamableHTTPSessionManager]] = {}
 
     async def handle_request(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request; a session answers only the agent that opened it."""
         name = scope[AGENT].name
         token = AccessToken(token="", client_id=name, scopes=[], subject=name)
-        await self._manager.handle_request(
-            {**scope, "user": AuthenticatedUser(token)}, receive, send
-        )
+        manager = await asyncio.shield(self._of(name))
+        await manager.handle_request({**scope, "user": AuthenticatedUser(token)}, receive, send)
+
+    def _of(self, agent: str) -> "asyncio.Future[StreamableHTTPSessionManager]":
+        """The agent's own manager of sessions, run by one task: cancel scopes ask for that."""
+        if agent not in self._managers:
+            ready = asyncio.get_running_loop().create_future()
+            self._managers[agent] = ready
+            manager = StreamableHTTPSessionManager(self._server, max_sessions=SESSIONS)
+            self._running.append(asyncio.create_task(_run(manager, ready)))
+        return self._managers[agent]
+
+
+async def _run(
+    manager: StreamableHTTPSessionManager, ready: "asyncio.Future[StreamableHTTPSessionManager]"
+) -> None:
+    async with manager.run():
+        ready.set_result(manager)
+        await asyncio.Event().wait()
+
+
+async def _reached(session: Any) -> bool:
+    """Tell a client that the list has changed; False when it is gone."""
+    try:
+        await session.send_tool_list_changed()
+    except Exception:  # noqa: BLE001 (whatever the library raises: the client is gone)
+        return False
+    return True
 
 
 def _guarded(

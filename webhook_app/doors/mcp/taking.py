@@ -85,7 +85,7 @@ async def _declared(
         call = replace(call, token=params.request_state or "")
     came = await _came(here, ctx, call, params)
     if came.heard is not None:
-        return relayed(tool.kind, came.heard)
+        return relayed(came.heard)
     if call.token is None and said is None:
         asked = await offers.form(ctx, came.said)
         if isinstance(asked, types.InputRequiredResult):

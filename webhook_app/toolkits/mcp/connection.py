@@ -7,6 +7,7 @@ from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 from typing import TYPE_CHECKING, Any
 
+from proposals.backoff import doubled
 from proposals.canonical import JSON, same
 from proposals.tools import Tool, printable
 from proposals.upstreams import Unreached, Unreturned
@@ -64,7 +65,7 @@ class Connection:
             self._failures = 1 if clock() - began > STEADY else self._failures + 1
             if self._failures >= _SERIES:
                 self._hopeless.set()
-            await asyncio.sleep(min(FIRST * 2 ** (self._failures - 1), LONGEST))
+            await asyncio.sleep(doubled(FIRST, self._failures, LONGEST))
 
     def end(self) -> None:
         """Open no session any more."""

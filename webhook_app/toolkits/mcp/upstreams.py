@@ -158,10 +158,11 @@ async def _called(session: "Session", tool: Tool, params: Mapping[str, Any]) -> 
     try:
         value = part.readable(await session.request("tools/call", params, seconds, PROGRESS.get()))
     except part.Refused as error:
-        return Heard({"content": [], "structuredContent": None, "isError": True}, str(error))
+        empty: JSON = {"content": [], "structuredContent": None, "isError": True}
+        return Heard(empty, str(error), wire=True)
     except Unreturned as error:
         raise Unreturned(f"{tool.name} was called, and no answer came back: {error}.") from None
-    return Heard(value, _error(value) if value["isError"] else "")
+    return Heard(value, _error(value) if value["isError"] else "", wire=True)
 
 
 def _error(value: Mapping[str, Any]) -> str:

@@ -9,6 +9,7 @@ import httpx
 import pytest
 
 from tests.running import AGENT, OTHER_AGENT, Running, running
+from webhook_app.doors.mcp.serving import SESSIONS
 
 pytestmark = pytest.mark.anyio
 OPENING = {
@@ -58,6 +59,18 @@ async def test_a_session_answers_only_the_agent_that_opened_it(placet: Running) 
     listing = {"jsonrpc": "2.0", "id": 2, "method": "tools/list"}
     other = await post(placet, listing, OTHER_AGENT, mcp_session_id=session)
     assert other.status_code == 404
+
+
+async def test_an_agent_with_all_its_sessions_open_leaves_room_for_the_others(
+    placet: Running,
+) -> None:
+    opened = [await post(placet, OPENING) for _ in range(SESSIONS)]
+    assert {response.status_code for response in opened} == {200}
+    assert (await post(placet, OPENING)).status_code == 503
+    assert (await post(placet, OPENING, OTHER_AGENT)).status_code == 200
+    listing = {"jsonrpc": "2.0", "id": 2, "method": "tools/list"}
+    oldest = opened[0].headers["mcp-session-id"]
+    assert (await post(placet, listing, mcp_session_id=oldest)).status_code == 200
 
 
 @pytest.mark.parametrize(
