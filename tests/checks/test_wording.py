@@ -257,6 +257,7 @@ def test_line_ends_and_tabs_are_no_surprise() -> None:
 def test_a_code_span_keeps_the_space_at_an_end() -> None:
     assert code("X ") == "` X  `"
     assert code("  ") == "`  `"
+    assert (code("Xa"), code("aX")) == ("`Xa`", "`aX`")
 
 
 @given(st.text(alphabet=st.one_of(st.sampled_from("`|\\ \n<@#!["), st.characters())))

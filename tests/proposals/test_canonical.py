@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from proposals.canonical import (
     JSON,
     MAX_SAFE,
+    MAX_VALUE,
     MISSING,
     BadPointer,
     NotCanonical,
@@ -201,6 +202,37 @@ def test_a_refusal_says_where_the_text_breaks_off_or_which_key_stands_twice() ->
         loads("[1,\n 2 3]")
     with pytest.raises(NotCanonical, match="Key 'card' stands twice"):
         loads('{"card": 1, "card": 2}')
+
+
+def test_four_million_items_and_characters_are_accepted_and_one_more_is_not() -> None:
+    text = "x" * (MAX_VALUE - 1)
+    assert check(text) == text
+    with pytest.raises(NotCanonical) as refusal:
+        check(text + "x")
+    assert refusal.value.code == "too_large"
+
+
+@pytest.mark.parametrize(
+    ("value", "words"),
+    [
+        pytest.param({1}, "'set' is not JSON; send a string or a list.", id="a-set"),
+        pytest.param({1: 2}, "A key is 'int'; send every key as a string.", id="a-number-as-key"),
+        pytest.param(
+            float("nan"),
+            "NaN, Infinity and what overflows to it are not JSON; send it as a string.",
+            id="nan",
+        ),
+        pytest.param(
+            "\ud800",
+            "A lone surrogate is no character; send well-formed Unicode.",
+            id="half-a-character",
+        ),
+    ],
+)
+def test_a_refusal_says_what_was_sent_and_what_to_send(value: object, words: str) -> None:
+    with pytest.raises(NotCanonical) as refusal:
+        check(value)
+    assert str(refusal.value) == words
 
 
 def test_a_value_that_holds_itself_is_too_deep() -> None:
