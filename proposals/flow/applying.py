@@ -159,9 +159,12 @@ def stop_looking(ports: Ports, unknown: Proposal) -> None:
 
 
 def _seen_applied(ports: Ports, unknown: Proposal, checked: Checked) -> Proposal | None:
-    """Settle an unknown outcome that the world shows to have happened, as was planned."""
+    """Settle an unknown outcome that the world shows to have happened, as was planned.
+
+    When a person settled it while the tool looked, what it saw is signed beside that.
+    """
     now = ports.store.proposal(unknown.id)
-    if now is None or now.state is not State.UNKNOWN or checked.reading is not Reading.VERIFIED:
+    if now is None or checked.reading is not Reading.VERIFIED:
         return None
     by: list[JSON] = (now.outcome or {}).get("approved_by", [])
     outcome = outcome_of(

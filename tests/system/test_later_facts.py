@@ -1,11 +1,14 @@
 """What becomes known after the first receipt is signed beside it, and the audit follows."""
 
+import asyncio
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from checks.facts import Person
 from proposals.audit import Keys, Report, audit
+from proposals.flow import advance, settle
 from proposals.flow.applying import finish, outcome_of
 from proposals.lifecycle import Event, State
 from sandbox.stage import REPOSITORY
@@ -118,3 +121,20 @@ async def test_an_approval_that_was_fetched_from_the_log_says_so(here: Town) -> 
     [approval] = statements(here)[0]["predicate"]["approvals"]
     assert approval["authenticated"] == "log"
     assert approval["text_digest"].startswith("sha256:")
+
+
+async def test_what_is_seen_after_a_person_settled_it_otherwise_is_signed_beside_it(
+    here: Town, box: Box
+) -> None:
+    seen = await lost(here, box)
+    ports = here.hall.ports
+    box.value = 5
+    looking = asyncio.ensure_future(advance(ports, seen["proposal"]))
+    await asyncio.sleep(0)
+    lee = Person(here.world.account("lee").id, "lee")
+    settle(ports, here.kept(seen), lee, applied=False, why="I looked")
+    await looking
+    await here.rest()
+    assert here.kept(seen).state is State.FAILED
+    assert [problem.code for problem in here.store.problems()] == ["contradicted"]
+    assert audited(here).clean
