@@ -71,7 +71,7 @@ def serve(
         loaded = load(config)
     except SettingsError as error:
         give_up(str(error))
-    # A second of imports that no other command needs; collecting garbage in between costs a fifth.
+    # Half a second of imports that no other command needs, without collecting garbage in between.
     gc.disable()
     from webhook_app.app import run  # noqa: PLC0415
 
@@ -80,8 +80,3 @@ def serve(
     refusal = run(loaded, poll=poll)
     if refusal:
         give_up(refusal)
-
-
-def main() -> None:
-    """Run the command line."""
-    program()
