@@ -32,6 +32,7 @@ LATER = timedelta(minutes=5)
 RAREST = timedelta(days=1)
 GIVEN_UP = timedelta(days=7)
 UNRESOLVED = "outcome_unknown"
+TELL_UNKNOWN = Step("tell", key="unknown")
 NOT_STARTED = "not_started"
 
 
@@ -114,7 +115,7 @@ async def read_back(ports: Ports, proposal: Proposal) -> Proposal:
         if now.state is not State.UNKNOWN:
             return now  # a person settled it while the tool looked
         ports.store.note(proposal.id, outcome=outcome)
-        told = [Step("show"), Step("tell", key="unknown")]
+        told = [Step("show"), TELL_UNKNOWN]
         steps = [*not_known(ports, proposal, outcome), *announced(proposal)[:1], *told]
         ports.store.post(proposal.id, steps, ports.now())
         unsettled(ports, proposal)

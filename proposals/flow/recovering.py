@@ -7,7 +7,7 @@ from proposals.lifecycle import Event, State, after_crash
 from proposals.plan import Proposal
 from proposals.ports import Fence, ForgeError
 
-from .applying import NOT_STARTED, finish, outcome_of, read_back
+from .applying import NOT_STARTED, TELL_UNKNOWN, finish, outcome_of, read_back
 from .ending import end
 from .ground import WAITING, Ports
 from .scribing import settle_number
@@ -28,12 +28,16 @@ async def recover(ports: Ports) -> list[Proposal]:
     """Put every half-way proposal into an honest state; what had started is read back.
 
     The store's lock proves that the process which left them is gone; what the doors of this one
-    have begun by now is none of them. Safe to repeat.
+    have begun by now is none of them. What people have been told that nobody knows of is looked for
+    later: a tool that hangs would keep the server from getting ready. Safe to repeat.
     """
     found = [p for p in ports.store.alive() if after_crash(p.state) and not _live(ports, p)]
     moved = [_settle(ports, p, _WHY) for p in found]
     for proposal in (p for p in ports.store.alive() if p.state is State.UNKNOWN):
-        await _find_out(ports, proposal)
+        if await never_began(ports, proposal):
+            nothing_ran(ports, proposal)
+        elif not ports.store.posted(proposal.id, TELL_UNKNOWN):
+            await read_back(ports, proposal)
     return moved
 
 

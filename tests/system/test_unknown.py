@@ -116,6 +116,26 @@ async def test_what_a_person_settles_while_it_is_looked_for_stays(
     assert (over["status"], over["executed"]) == ("failed", False)
 
 
+async def test_what_people_know_to_be_unknown_keeps_no_server_from_getting_ready(
+    here: Town, box: Box
+) -> None:
+    seen = await lost(here, box)
+    await here.stop()
+    box.breaks("slow verify")
+    config = here.stage.config
+    config.write_text(config.read_text().replace('timeout = "2s"', 'timeout = "60s"'))
+    await here.start()
+    worker: Any = here.hall.worker
+    async with asyncio.timeout(10):
+        while not worker.ready:  # noqa: ASYNC110 (it has no event for it)
+            await asyncio.sleep(0.01)
+    assert here.kept(seen).state is State.UNKNOWN
+    box.value = 5
+    box.mends()
+    await here.until(seen, lambda p: p.state is State.APPLIED)
+    await here.rest()
+
+
 async def test_on_a_bare_commit_the_operator_settles_what_nobody_can_say_there(
     here: Town, box: Box
 ) -> None:
