@@ -48,7 +48,7 @@ docs: $(STAMP)     ## write the generated pages and the golden files again, then
 traps: $(STAMP)    ## what weak models do, done on purpose; breaches counted, with Placet and without
 	@$(BIN)/placet traps
 
-torture: $(STAMP)  ## kill the server 300 times while it works (20 minutes)
+torture: $(STAMP)  ## kill the server 300 times while it works (half an hour)
 	$(BIN)/python -c 'from sandbox.torture import main; main()'
 
 torture-short: $(STAMP)  ## the same within 45 seconds

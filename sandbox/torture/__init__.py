@@ -37,7 +37,7 @@ async def run(folder: Path, kills: int, seconds: float, seed: int) -> Book:
 
 def torture(
     kills: Annotated[int, typer.Option(help="How many kills at most.")] = 300,
-    seconds: Annotated[float, typer.Option(help="How long at most, settling apart.")] = 1500.0,
+    seconds: Annotated[float, typer.Option(help="How long at most, settling apart.")] = 2400.0,
     seed: Annotated[int, typer.Option(help="Where the story begins.")] = 1,
     keep: Annotated[Path | None, typer.Option(help="Keep everything in this folder.")] = None,
 ) -> None:
