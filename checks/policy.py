@@ -29,6 +29,8 @@ from ruamel.yaml.error import YAMLError
 from .facts import Surface
 from .times import Duration, Moment
 
+POLICY_PATH = ".github/placet.yml"
+"""Where a repository keeps its policy, on its default branch."""
 PERMISSIONS = ("read", "triage", "write", "maintain", "admin")
 MAX_SIZE = 64 * 1024  # bytes of UTF-8
 MAX_DEPTH = 16  # lists and mappings inside one another

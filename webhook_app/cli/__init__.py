@@ -1,15 +1,12 @@
 """The command `placet`: for the operator (over the socket beside the store) and for agents."""
 
-import gc
+from .uncollected import uncollected
 
 __all__ = ["main"]
 
 
 def main() -> None:
-    """Run the command line; collecting garbage between its imports would cost a fifth of them."""
-    gc.disable()
-    from .program import program  # noqa: PLC0415
-
-    gc.freeze()
-    gc.enable()
+    """Run the command line."""
+    with uncollected():
+        from .program import program  # noqa: PLC0415
     program()

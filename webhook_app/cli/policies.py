@@ -7,13 +7,13 @@ import typer
 
 from checks.advice import advice
 from checks.cases import Result, load_cases, run
-from checks.policy import MAX_SIZE, Policy, PolicyError, load
+from checks.policy import MAX_SIZE, POLICY_PATH, Policy, PolicyError, load
 from proposals.tools import printable
 
 from .operators import ConfigOption, call
 from .say import AsJson, give_up, print_json
 
-WHERE = Path(".github/placet.yml")
+WHERE = Path(POLICY_PATH)
 _GUARDED = "GitHub asks for a review before it can be changed."
 _UNKNOWN = "Nobody can tell whether changing it needs a review; look at the branch's protection."
 policy = typer.Typer(no_args_is_help=True, help="Check and test a policy before it is live.")

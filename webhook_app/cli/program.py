@@ -1,6 +1,5 @@
 """The commands put together, and `placet serve`."""
 
-import gc
 from pathlib import Path
 from typing import Annotated
 
@@ -27,6 +26,7 @@ from . import (
     tricking,
 )
 from .say import give_up
+from .uncollected import uncollected
 
 program = typer.Typer(
     name="placet",
@@ -71,12 +71,8 @@ def serve(
         loaded = load(config)
     except SettingsError as error:
         give_up(str(error))
-    # Half a second of imports that no other command needs, without collecting garbage in between.
-    gc.disable()
-    from webhook_app.app import run  # noqa: PLC0415
-
-    gc.freeze()
-    gc.enable()
+    with uncollected():  # half a second of imports that no other command needs
+        from webhook_app.app import run  # noqa: PLC0415
     refusal = run(loaded, poll=poll)
     if refusal:
         give_up(refusal)

@@ -3,11 +3,11 @@
 import re
 from datetime import datetime
 
+from checks.policy import POLICY_PATH
 from proposals.store import Delivery
 
 from .payload import Payload, payload
 
-POLICY = ".github/placet.yml"
 _STATEMENT = re.compile(r"proposals/\d{4}/\d\d/(\w+)/(start|end)\.json")
 
 
@@ -108,7 +108,7 @@ def policy_push(delivery: Delivery) -> bool:
         return False
     commits = seen.commits if isinstance(seen.commits, list) and seen.forced is not True else []
     changed = [_changed(commit) for commit in commits]
-    return not all(changed) or not changed or any(POLICY in files for files in changed)
+    return not all(changed) or not changed or any(POLICY_PATH in files for files in changed)
 
 
 def _changed(commit: object) -> set[str]:

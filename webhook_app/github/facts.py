@@ -8,6 +8,7 @@ from types import MappingProxyType
 from typing import TypeAlias, TypeVar
 
 from checks.facts import Access, Stance, Standing, Surface, Voice
+from checks.policy import POLICY_PATH
 from proposals.plan import Proposal
 from proposals.ports import ForgeError, PolicyFile, Refused, Sight, Unavailable
 
@@ -23,7 +24,6 @@ from .view import Render
 T = TypeVar("T")
 Known: TypeAlias = Mapping[int, Access]
 NOBODY: Known = MappingProxyType({})
-POLICY = ".github/placet.yml"
 _BUTTON = "button:"
 
 
@@ -195,23 +195,23 @@ def confirmed(sight: Sight, voices: Iterable[Voice]) -> Sight:
 def with_policy(sight: Sight, policy: PolicyFile | ForgeError) -> Sight:
     """With the policy, or the fact that it could not be read."""
     if isinstance(policy, ForgeError):
-        policy = PolicyFile(None, problem=f"{POLICY} could not be read just now")
+        policy = PolicyFile(None, problem=f"{POLICY_PATH} could not be read just now")
         sight = replace(sight, unreadable=(*sight.unreadable, "the policy"))
     return replace(sight, policy=policy)
 
 
 async def policy_file(repo: Repository) -> PolicyFile:
     """The policy as it is on the default branch, whichever that is now; raises ForgeError."""
-    file = await read(repo, POLICY)
+    file = await read(repo, POLICY_PATH)
     if file is None:
-        return PolicyFile(None, problem=f"{POLICY} is missing on the default branch")
+        return PolicyFile(None, problem=f"{POLICY_PATH} is missing on the default branch")
     if file.data is None:
-        return PolicyFile(None, file.sha, f"{POLICY} is too long to be read")
+        return PolicyFile(None, file.sha, f"{POLICY_PATH} is too long to be read")
     try:
         skew = repo.client.now() - file.date if file.date else None
         return PolicyFile(file.data.decode(), file.sha, skew=skew)
     except UnicodeDecodeError:
-        return PolicyFile(None, file.sha, f"{POLICY} is not text in UTF-8")
+        return PolicyFile(None, file.sha, f"{POLICY_PATH} is not text in UTF-8")
 
 
 def unread(voice: Voice) -> Voice:

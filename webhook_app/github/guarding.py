@@ -4,9 +4,9 @@ import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
+from checks.policy import POLICY_PATH
 from proposals.ports import ForgeError
 
-from .facts import POLICY
 from .files import read
 from .owners import PLACES, Line, deciding
 from .repository import Repository
@@ -16,8 +16,8 @@ FRESH = 3600.0
 """Seconds in which what was read is not asked again."""
 
 _SHOWN = 3
-_OPEN = f"whoever can push to the default branch can change `{POLICY}` without a review"
-_UNSURE = f"nobody can tell whether `{POLICY}` can be changed without a review"
+_OPEN = f"whoever can push to the default branch can change `{POLICY_PATH}` without a review"
+_UNSURE = f"nobody can tell whether `{POLICY_PATH}` can be changed without a review"
 _RULE = (
     "somebody with admin access must add a ruleset for the default branch which requires a pull "
     "request with 1 approval"
@@ -79,11 +79,11 @@ async def _by_owners(repo: Repository) -> Guard:
     for at, path in enumerate(PLACES):
         if file := await read(repo, path):
             listed = (await repo.ask("GET", "codeowners", "errors")).read(Faults).errors
-            paths = (POLICY, *PLACES[: at + 1])
+            paths = (POLICY_PATH, *PLACES[: at + 1])
             # In a thread of its own: whoever may push can make it long.
             return await asyncio.to_thread(_judged, path, file.data, listed, paths)
     why = "GitHub asks for the review of code owners, but no CODEOWNERS file names any"
-    todo = _name_owners(PLACES[0], (POLICY, PLACES[0]))
+    todo = _name_owners(PLACES[0], (POLICY_PATH, PLACES[0]))
     return Guard(kept=False, weakness=f"{_OPEN}: {why}. To end that, {todo}")
 
 

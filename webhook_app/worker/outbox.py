@@ -27,11 +27,11 @@ SOON = timedelta(seconds=3)
 LATER = timedelta(minutes=5)
 LONGEST = timedelta(hours=1)
 
-_PAGELESS = frozenset({"end", "publish"})
-"""What is sent without a page: calls that ask nobody have none, or get it afterwards."""
+_RECORD = frozenset({"end", "publish"})
+"""The receipt, and the page of what was done without asking: what tells at all that it was done.
 
-_INSISTED = frozenset({"end", "publish"})
-"""What is sent again after any no: the receipt, and the page of what was done without asking."""
+Sent without a page, for calls that ask nobody have none or get it by this, and again after any no.
+"""
 
 log = structlog.get_logger()
 
@@ -45,7 +45,7 @@ class Outbox:
     async def send(self, step: Step) -> None:
         """Send one step, or put it off with the reason."""
         proposal = self.ports.store.proposal(step.proposal)
-        if proposal is None or (proposal.place is None and step.step not in _PAGELESS):
+        if proposal is None or (proposal.place is None and step.step not in _RECORD):
             self.ports.store.sent(step.seq, "there is no page to tell it on")
             return
         if barred_by(self.ports, proposal.repository):
@@ -58,7 +58,7 @@ class Outbox:
             self._failed(step, proposal, error)
             return
         self.ports.store.sent(step.seq)
-        if step.tries and step.step in {*_INSISTED, "settle"}:
+        if step.tries and step.step in {*_RECORD, "settle"}:
             self.ports.store.solved(proposal.repository, proposal=proposal.id)
 
     async def _do(self, step: Step, proposal: Proposal) -> None:
@@ -101,7 +101,7 @@ class Outbox:
         now = self.ports.now()
         wait = LATER
         if isinstance(error, Refused):
-            final = error.code == "refused" and step.step not in _INSISTED
+            final = error.code == "refused" and step.step not in _RECORD
             if final or error.code == "not_ours":
                 self._given_up(step, proposal, error)
                 return
